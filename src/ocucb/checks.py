@@ -1,0 +1,62 @@
+"""Checks for the doors: each returns the clean value, or raises one clear line."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+
+from ocucb.errors import GuaranteeWarning, ParameterError
+
+
+def real(name: str, value: object, remedy: str) -> float:
+    """Return `value` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ParameterError(f"{name} must be a finite number, got {value!r}; {remedy}")
+    return float(value)
+
+
+def at_least(name: str, value: object, low: float, remedy: str) -> float:
+    """Return `value` as a float, low or more."""
+    number = real(name, value, remedy)
+    if number < low:
+        raise ParameterError(f"{name} must be {low:g} or more, got {number:g}; {remedy}")
+    return number
+
+
+def above(name: str, value: object, low: float, remedy: str) -> float:
+    """Return `value` as a float greater than `low`."""
+    number = real(name, value, remedy)
+    if number <= low:
+        raise ParameterError(f"{name} must be greater than {low:g}, got {number:g}; {remedy}")
+    return number
+
+
+def within(name: str, value: object, low: float, high: float, remedy: str) -> float:
+    """Return `value` as a float between `low` and `high`, both included."""
+    number = real(name, value, remedy)
+    if not low <= number <= high:
+        raise ParameterError(f"{name} must be between {low:g} and {high:g}, got {number:g}; {remedy}")
+    return number
+
+
+def whole(name: str, value: object, low: int, remedy: str) -> int:
+    """Return `value` as an integer, low or more."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}; {remedy}")
+    if value < low:
+        raise ParameterError(f"{name} must be {low} or more, got {value}; {remedy}")
+    return int(value)
+
+
+def one_of(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of the `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value
+
+
+def guarantee(lost: str) -> None:
+    """Warn, at the line that built the policy, that a guarantee is lost."""
+    warnings.warn(lost, GuaranteeWarning, stacklevel=4)

@@ -1,0 +1,83 @@
+"""Quantiles of the gamma law of scale 1 and shape >= 1, from the logarithm of a tail.
+
+The signed root gives the quantile outright for large shapes. For the others, Halley's steps in log x follow on the
+logarithm of the smaller tail, from a series below the median and a continued fraction above it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ocucb.compiled import kernel
+from ocucb.noise.excess import fall, rise
+from ocucb.noise.normal import HALF_LOG_TWO_PI, exceeded
+from ocucb.noise.signed_root import CLOSE, DIGITS, ENDLESS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
+
+
+@kernel
+def shift(shape: float, r: float) -> float:
+    """Return log(x / shape) at the signed root r."""
+    y = 0.5 * r * r / shape
+    return -fall(y) if r < 0.0 else math.log1p(rise(y))
+
+
+@kernel
+def below(shape: float, x: float) -> float:
+    """Return P(X < x) / (x density(x))."""
+    term = 1.0 / shape
+    total = term
+    for n in range(1, TERMS):
+        term *= x / (shape + n)
+        total += term
+        if term <= DIGITS * total:
+            break
+    return total
+
+
+@kernel
+def above(shape: float, x: float) -> float:
+    """Return P(X > x) / (x density(x))."""
+    part = x + 1.0 - shape
+    ratio = 1.0 / part
+    change = ratio
+    total = ratio
+    for n in range(1, TERMS):
+        part += 2.0
+        ratio = 1.0 / (part + n * (shape - n) * ratio)
+        change *= part * ratio - 1.0
+        total += change
+        if abs(change) <= DIGITS * total:
+            break
+    return total
+
+
+@kernel
+def quantile(shape: float, level: float, side: float) -> float:
+    """Return the x that X exceeds (side 1) or stays below (side -1) with probability exp(-level)."""
+    if level <= 0.0:
+        return 0.0 if side > 0.0 else math.inf
+    if level > ENDLESS:
+        return math.inf if side > 0.0 else 0.0
+    z = side * exceeded(level)
+    k = 1.0 / math.sqrt(shape)
+    r = first(z, k, 0.0)
+    for _ in range(STEPS):
+        s = shift(shape, r)
+        old, r = r, better(z, r, math.expm1(s) / k, math.exp(s), k, 0.0)
+        if abs(r - old) <= CLOSE or shape < LARGE:
+            break
+    s = shift(shape, r)
+    if shape < LARGE:
+        # log P = log mass + constant - shape (exp(s) - 1 - s), on the side of the median where z lies
+        target = -level if z * side > 0.0 else math.log(-math.expm1(-level))
+        target += stirling(shape) + HALF_LOG_TWO_PI + math.log(k)
+        for _ in range(STEPS):
+            x = shape * math.exp(s)
+            mass = below(shape, x) if z < 0.0 else above(shape, x)
+            slope = math.copysign(1.0 / mass, -z)
+            newton = (math.log(mass) - shape * (math.expm1(s) - s) - target) / slope
+            step = newton / (1.0 - 0.5 * newton * (shape - x - slope))
+            s -= step
+            if abs(step) <= ENOUGH:
+                break
+    return shape * math.exp(s)

@@ -1,0 +1,235 @@
+"""The finite-horizon Gittins index of a Gaussian arm: backward induction at knots, kept in memory and on disk.
+
+With T pulls behind and r rounds ahead, N = T + r stays constant while the arm is played. Let V be the most that playing
+it can earn over retiring at 0 when its posterior mean is ν, and D = V - r ν. Then, with s = 1/√(T(T+1)),
+
+    D(ν, T) = max{ -r ν, E D(ν + s Z, T+1) },   D(·, N) = 0,
+
+and the index of an arm of mean 0 is minus the ν where the two sides of the maximum meet, the boundary. Above it D is
+smooth and falls to 0 like a Gaussian tail. Everything is measured in steps s and from the boundary, so that the
+expectation is one fixed matrix, and only a shift and a stretch of the points depend on T (`docs/policies/gittins.md`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from ocucb.compiled import Floats, Integers, kernel
+
+VERSION = 1  # of the file: to be raised with any change to what a table holds
+SIZES = (100, 1_000, 10_000)
+DENSE, RATIO = 16, 1.2  # every whole number up to DENSE is a knot, then steps of about RATIO
+NODES = 12  # Chebyshev points in a panel
+# In steps. The boundary moves by 1.31 at most while r <= 10,000, so it stays inside the first panel.
+EDGES = (-2.0, 0.0, *(2.0**k for k in range(1, 11)))
+REACH = 9.5  # steps; P(|Z| > REACH) is 2e-21
+TAIL = 7.7  # standard deviations of what the arm may still learn, beyond which D is taken as 0
+FAINT = 1e-30  # taken as 0: far below rounding, and on the way to denormal numbers, which are slow
+
+
+class Grid(NamedTuple):
+    """Panels of points, and what a step does to values at them. Panel 0 lies below the boundary."""
+
+    edges: Floats
+    points: Floats  # (panel, point)
+    weights: Floats  # of the barycentric formula, the same in every panel
+    spread: Floats  # (to panel, from panel, from point, to point): E of the interpolant above the boundary
+    linked: Integers  # (to panel, from panel): 1 if within reach
+    below: Floats  # P(x + Z < 0) at the points
+    deficit: Floats  # E min{0, x + Z} at the points
+
+
+@cache
+def grid(nodes: int = NODES) -> Grid:
+    """Return the grid, its expectations integrated by Gauss and Legendre's rule."""
+    angles = (2.0 * np.arange(nodes) + 1.0) * math.pi / (2 * nodes)
+    weights = np.where(np.arange(nodes) % 2, -1.0, 1.0) * np.sin(angles)
+    edges = np.array(EDGES)
+    points = (edges[1:, None] + edges[:-1, None] - np.diff(edges)[:, None] * np.cos(angles)) / 2
+    rule, shares = np.polynomial.legendre.leggauss(64)
+    spread = np.zeros((len(points), len(points), nodes, nodes))
+    for target, row in enumerate(points):
+        for source in range(1, len(points)):
+            low, high = np.clip((row - REACH, row + REACH), edges[source], edges[source + 1])[..., None]
+            if (low < high).any():
+                x = low + (high - low) / 2 * (1.0 + rule)
+                density = (high - low) / 2 * shares * _density(x - row[:, None])
+                parts = weights / (x[..., None] - points[source])
+                parts /= parts.sum(axis=-1, keepdims=True)
+                spread[target, source] = np.einsum("iq,iqj->ji", density, parts)
+    below = np.array([[math.erfc(x / math.sqrt(2.0)) / 2 for x in row] for row in points])
+    deficit = points * below - _density(points)
+    for vanishing in (spread, below, deficit):
+        vanishing[np.abs(vanishing) < FAINT] = 0.0
+    linked = (np.abs(spread).max(axis=(2, 3)) > 0.0).astype(np.int64)
+    return Grid(edges, points, weights, spread, linked, below, deficit)
+
+
+def _density(x: Floats) -> Floats:
+    density: Floats = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    return density
+
+
+@kernel
+def interpolate(x: float, points: Floats, weights: Floats, values: Floats) -> float:
+    above, below = 0.0, 0.0
+    for k in range(len(weights)):
+        if x == points[k]:
+            return float(values[k])
+        part = weights[k] / (x - points[k])
+        above += part * values[k]
+        below += part
+    return above / below
+
+
+@kernel
+def crossing(low: float, points: Floats, weights: Floats, values: Floats) -> float:
+    """Return the root in [low, 0] of the convex, rising interpolant, by secants."""
+    old, x = low, 0.0
+    old_value, value = interpolate(old, points, weights, values), interpolate(x, points, weights, values)
+    while abs(x - old) > 1e-13 and value != old_value:
+        old, old_value, x = x, value, x - value * (x - old) / (value - old_value)
+        value = interpolate(x, points, weights, values)
+    return x
+
+
+@kernel
+def expect(rounds: float, boundary: float, known: Floats, panels: int, grid: Grid, expected: Floats) -> None:
+    """Write E D one step on, given D at the points above the boundary; below it D is -rounds (boundary + x)."""
+    nodes = len(grid.weights)
+    for target in range(panels):
+        for i in range(nodes):
+            expected[target, i] = -rounds * (boundary * grid.below[target, i] + grid.deficit[target, i])
+        for source in range(1, panels):
+            if grid.linked[target, source]:
+                for j in range(nodes):
+                    for i in range(nodes):
+                        expected[target, i] += grid.spread[target, source, j, i] * known[source, j]
+
+
+@kernel
+def advance(shift: float, stretch: float, panels: int, grid: Grid, expected: Floats, known: Floats) -> None:
+    """Move D from the points of a step at T to those of a step at T - 1, which is `stretch` times longer."""
+    panel = 0
+    for target in range(1, len(grid.points)):
+        for i in range(len(grid.weights)):
+            x = shift + stretch * grid.points[target, i]
+            while panel < panels and x > grid.edges[panel + 1]:
+                panel += 1
+            known[target, i] = 0.0
+            if panel < panels:
+                value = interpolate(x, grid.points[panel], grid.weights, expected[panel])
+                if abs(value) > FAINT:
+                    known[target, i] = value / stretch
+
+
+@kernel
+def index(pulls: float, rounds: int, grid: Grid, known: Floats, expected: Floats) -> float:
+    """Return g(rounds, pulls) in steps 1/√(pulls(pulls+1)); `pulls` may be infinite. The last two are for scratch."""
+    boundary = 0.0  # with one round left the better of ν and 0 is taken, so D = 0 above 0
+    known[:] = 0.0
+    for left in range(2, rounds + 1):
+        width = 4.0 - boundary + TAIL * math.sqrt(left * (1.0 - left / (pulls + rounds)))
+        panels = 1
+        while panels < len(grid.points) and grid.edges[panels] < width:
+            panels += 1
+        expect(left - 1.0, boundary, known, panels, grid, expected)
+        line = known[0]  # free: D is never needed below the boundary
+        for i in range(len(line)):
+            line[i] = left * (boundary + grid.points[0, i]) + expected[0, i]
+        shift = crossing(grid.edges[0], grid.points[0], grid.weights, line)
+        boundary += shift
+        if left < rounds:
+            stretch = math.sqrt(1.0 + 2.0 / (pulls + (rounds - left) - 1.0))
+            boundary /= stretch
+            advance(shift, stretch, panels, grid, expected, known)
+    return -boundary
+
+
+def scaled(pulls: float, rounds: Floats, nodes: int = NODES) -> Floats:
+    """Return g √(T(T+m)/m), the index over the standard deviation of what is still to be learnt, for each m."""
+    on = grid(nodes)
+    known, expected = np.empty_like(on.points), np.empty_like(on.points)
+    steps = np.array([index(pulls, int(m), on, known, expected) for m in rounds])
+    return steps * np.sqrt((1.0 + (rounds - 1.0) / (pulls + 1.0)) / rounds)
+
+
+def knots(size: int) -> Floats:
+    """Return the pulls, and the remaining rounds, at which a table holds exact values."""
+    count = math.ceil(math.log(size / DENSE) / math.log(RATIO))
+    return np.union1d(np.arange(1.0, DENSE), np.rint(np.geomspace(DENSE, size, count + 1)))
+
+
+def compute(size: int) -> Floats:
+    """Return the scaled index: a row per knot of pulls and one for infinitely many, a column per knot of rounds."""
+    rounds = knots(size)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.array(list(pool.map(lambda pulls: scaled(pulls, rounds), [*rounds, math.inf])))
+
+
+def directory() -> Path:
+    """Return where tables are kept: $OCUCB_CACHE_DIR, else ocucb in the user's cache directory."""
+    if own := os.environ.get("OCUCB_CACHE_DIR"):
+        return Path(own)
+    if shared := os.environ.get("XDG_CACHE_HOME"):
+        return Path(shared) / "ocucb"
+    try:
+        return Path.home() / ".cache" / "ocucb"
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / "ocucb"
+
+
+def load(path: Path, shape: tuple[int, int]) -> Floats | None:
+    """Return the table at `path`, or None if there is none, it is of another shape, or a byte of it has changed."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(data[:-32]).digest() != data[-32:]:
+        return None
+    values: Floats = np.load(io.BytesIO(data), allow_pickle=False)
+    return values if values.shape == shape else None
+
+
+def save(path: Path, values: Floats) -> None:
+    """Write the table and its SHA-256 (which `numpy.load` ignores), all at once or, where not permitted, not at all."""
+    file = io.BytesIO()
+    np.save(file, values, allow_pickle=False)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(file.getvalue() + hashlib.sha256(file.getvalue()).digest())
+        os.replace(part, path)
+    with suppress(OSError):
+        part.unlink(missing_ok=True)  # what a full disk left
+
+
+_tables: dict[int, Floats] = {}
+_lock = Lock()
+
+
+def table(horizon: int) -> tuple[Floats, Floats]:
+    """Return the knots and the scaled index at them, for the smallest size that holds `horizon`."""
+    size = next(size for size in SIZES if size >= horizon)
+    at = knots(size)
+    with _lock:
+        if size not in _tables:
+            path = directory() / f"gittins-{VERSION}-{size}.npy"
+            values = load(path, (len(at) + 1, len(at)))
+            if values is None:
+                values = compute(size)
+                save(path, values)
+            _tables[size] = values
+        return at, _tables[size]

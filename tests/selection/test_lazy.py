@@ -1,0 +1,90 @@
+"""The lazy selector against the scan of all arms: the same arm in every one of 10⁵ rounds, for every policy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
+
+from ocucb import Bernoulli, Gaussian, Noise, OCUCBn, Policy
+from ocucb.compiled import QUANTILE, Floats, address, call_quantile, kernel, reals
+from ocucb.policies import Trend
+from ocucb.selection import Selector
+from ocucb.selection.lazy import rebuild
+from ocucb.selection.scan import scan
+from ocucb.selection.state import arms_at, state_at
+from ocucb.selection.steps import add_pull, add_reward, pick
+from ocucb.uniforms import stream, uniform
+
+ARMS = 50
+LAZY = [policy for policy in POLICY_SAMPLES if policy.rule().trend is not Trend.NEITHER]
+
+
+@kernel
+def disagreements(at: int, means: Floats, rounds: int, quantile: int, levels: int) -> int:
+    """Play; count the rounds in which lazy selector and scan differ. Rewards are rounded to `levels` values, if any."""
+    state = state_at(at)
+    arms = arms_at(state.arms)
+    key = np.uint64(7)
+    wrong = 0
+    for t in range(1, rounds + 1):
+        if state.fresh == 0 and state.stale:
+            rebuild(state, t)
+        arm = pick(state)
+        if t > len(means) and arm != scan(state, t):
+            wrong += 1
+        add_pull(state, arm)
+        draw = uniform(stream(key, arm), int(arms[arm].pulls))
+        reward = call_quantile(quantile, (means[arm], draw, reals(state.family)))
+        add_reward(state, arm, math.floor(reward * levels) / levels if levels > 0 else reward)
+    return wrong
+
+
+def play(policy: Policy, noise: Noise, rounds: int, levels: int = 0) -> tuple[int, Selector]:
+    selector = Selector(policy.rule(), noise.family(), 0, ARMS)
+    low, high = max(noise.support()[0], 0.0), min(noise.support()[1], 1.0)
+    means = np.linspace(low + 0.4 * (high - low), low + 0.6 * (high - low), ARMS)
+    quantile = address(noise.family().quantile, QUANTILE)
+    return disagreements(selector.address, means, rounds, quantile, levels), selector
+
+
+@pytest.mark.parametrize("policy", LAZY, ids=str)
+def test_a_hundred_thousand_rounds(policy: Policy) -> None:
+    rounds = 100_000 if policy.rule().bound != "posterior" else 20_000
+    if policy.name == "gittins":
+        rounds = 400
+    wrong, selector = play(with_horizon(policy, rounds), Gaussian(), rounds)
+    assert selector.rounds == rounds
+    assert wrong == 0
+
+
+@pytest.mark.parametrize("noise", NOISE_SAMPLES, ids=str)
+@pytest.mark.parametrize("policy", LAZY, ids=str)
+def test_every_noise(policy: Policy, noise: Noise) -> None:
+    rounds = 400 if policy.name == "gittins" or policy.rule().bound == "posterior" else 5_000
+    wrong, _ = play(with_horizon(policy, rounds), noise, rounds)
+    assert wrong == 0
+
+
+@pytest.mark.parametrize("levels", [1, 4])
+def test_rewards_with_many_ties(levels: int) -> None:
+    assert play(OCUCBn(), Gaussian(), 20_000, levels)[0] == 0
+    assert play(OCUCBn(), Bernoulli(), 20_000, levels)[0] == 0
+
+
+def test_it_looks_at_few_arms() -> None:
+    _, selector = play(OCUCBn(), Gaussian(), 1)
+    wrong, selector = play(OCUCBn(), Gaussian(), 100_000)
+    scans = 100_000 * ARMS  # the comparison itself
+    assert wrong == 0
+    assert (selector.looks - scans) / 100_000 < ARMS / 4
+
+
+def test_a_bound_without_room_to_grow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison sees a selector whose bounds are wrong: a level that falls, declared to rise."""
+    rule = OCUCBn().rule()._replace(trend=Trend.FALLS)
+    selector = Selector(rule, Gaussian().family(), 0, ARMS)
+    quantile = address(Gaussian().family().quantile, QUANTILE)
+    assert disagreements(selector.address, np.linspace(0.4, 0.6, ARMS), 20_000, quantile, 0) > 0
