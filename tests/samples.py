@@ -65,4 +65,4 @@ def with_horizon(policy: ocucb.Policy, horizon: int) -> ocucb.Policy:
     """Return the policy made for another horizon, if it has one."""
     if getattr(policy, "horizon", None) is None:
         return policy
-    return dataclasses.replace(policy, horizon=horizon)
+    return type(policy)(**{**dataclasses.asdict(policy), "horizon": horizon})

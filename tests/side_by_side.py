@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 import reference
-
 from ocucb import Bandit, Noise, Policy
 
 Tape = Callable[[int, int], float]  # (arm, s) -> the s-th reward of the arm, s = 1, 2, ...
@@ -54,7 +53,8 @@ class SideBySide:
         if chosen != expected:
             close = math.isclose(values[chosen], values[expected], rel_tol=ROUNDING, abs_tol=ROUNDING)
             same = arms[chosen] == arms[expected]
-            assert close and not same, f"round {self.rounds + 1}: chose {chosen}, not {expected}, of {values}"
+            rounding = close and not same
+            assert rounding, f"round {self.rounds + 1}: chose {chosen}, not {expected}, of {values}"
         self.pending[chosen] += 1
         return chosen
 

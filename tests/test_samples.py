@@ -1,7 +1,6 @@
-from samples import NOISE_SAMPLES, POLICY_SAMPLES
-
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
+from samples import NOISE_SAMPLES, POLICY_SAMPLES
 
 
 def test_the_samples_leave_nothing_out() -> None:

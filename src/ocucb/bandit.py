@@ -6,7 +6,6 @@ import secrets
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb import saving
-from ocucb.checks import whole
+from ocucb.checks import as_float, whole
 from ocucb.compiled import Floats, Integers
 from ocucb.errors import ArmError, HorizonError, ParameterError, RewardError, StateError
 from ocucb.noise import Gaussian, Noise
@@ -68,6 +67,7 @@ class Bandit:
         self._policy, self._noise = policy, noise
         self._seed = secrets.randbits(63) if seed is None else _clean_seed(seed)
         self._low, self._high = noise.support()
+        self._whole = noise.whole
         self._labels = labels
         self._slots: dict[Label, int] = {label: slot for slot, label in enumerate(labels)}
         self._retired: dict[Label, int] = {}
@@ -93,10 +93,7 @@ class Bandit:
     def learn(self, arm: Label, reward: float) -> None:
         """Take the reward of a pending choice of `arm`, or of a pull that was made elsewhere if none is pending."""
         with self._lock:
-            slot = self._slots.get(arm)
-            if slot is None:
-                raise self._unknown(arm)
-            if not self._selector.learn(slot, self._clean_reward(reward)):
+            if not self._selector.learn(self._slot(arm), self._clean_reward(reward)):
                 raise _overflow()
 
     def forget(self, arm: Label) -> None:
@@ -118,9 +115,9 @@ class Bandit:
     def add_arm(self, label: Label) -> None:
         """Add an arm, which is then played next; or bring back a retired one with the statistics it had."""
         with self._lock:
+            label = _clean_label(label)
             if label in self._slots:
                 raise ArmError(f"arm {label!r} is already there; labels must be different")
-            _clean_label(label)
             if label in self._retired:
                 slot = self._retired.pop(label)
                 self._selector.set_active(slot, True)
@@ -141,6 +138,8 @@ class Bandit:
 
     def merge(self, other: Bandit) -> None:
         """Add what another bandit has learned. Arms that only the other has are added."""
+        if not isinstance(other, Bandit):
+            raise ParameterError(f"only another bandit can be merged, got {other!r}")
         if other is self:
             raise ParameterError("a bandit cannot be merged with itself: every reward would count twice")
         if other.noise != self.noise:
@@ -154,7 +153,8 @@ class Bandit:
             ours = self._snapshot()
             totals = np.zeros(len(self._labels) + len(missing))
             totals[: len(ours.totals)] = ours.totals
-            totals[slots] += theirs.totals
+            with np.errstate(over="ignore"):
+                totals[slots] += theirs.totals
             if not np.isfinite(totals).all():
                 raise _overflow()
             gone = dict(zip(theirs.labels, theirs.retired, strict=True))
@@ -181,7 +181,7 @@ class Bandit:
     def arms(self) -> tuple[Label, ...]:
         """The labels of the arms in play, in the order of all arrays below."""
         with self._lock:
-            return tuple(self._slots) if not self._retired else tuple(self._labels[slot] for slot in self._playing())
+            return tuple(self._labels[slot] for slot in self._playing())
 
     @property
     def rounds(self) -> int:
@@ -265,9 +265,7 @@ class Bandit:
             arms = self._selector.arms
             retired = arms["active"] == 0
             pulls, learned, totals = arms["pulls"].astype(np.int64), arms["learned"].copy(), arms["total"].copy()
-            return Snapshot(
-                self._policy, self._noise, self._seed, list(self._labels), pulls, learned, totals, retired
-            )
+            return Snapshot(self._policy, self._noise, self._seed, list(self._labels), pulls, learned, totals, retired)
 
     def _playing(self) -> npt.NDArray[np.intp]:
         return np.flatnonzero(self._selector.arms["active"])
@@ -277,22 +275,21 @@ class Bandit:
             return self._selector.arms[name][self._playing()]
 
     def _slot(self, arm: Label) -> int:
-        slot = self._slots.get(arm)
-        if slot is None:
-            raise self._unknown(arm)
-        return slot
+        try:
+            return self._slots[arm]
+        except (KeyError, TypeError):  # not there, or no label at all
+            raise self._unknown(arm) from None
 
     def _unknown(self, arm: Label) -> ArmError:
-        if arm in self._retired:
+        if _clean_label(arm) in self._retired:
             return ArmError(f"arm {arm!r} is retired; add_arm({arm!r}) brings it back")
         some = ", ".join(map(repr, list(self._slots)[:5])) + (", ..." if len(self._slots) > 5 else "")
         return ArmError(f"no arm {arm!r}; the arms are {some}")
 
     def _clean_reward(self, reward: object) -> float:
-        if isinstance(reward, Real):
-            value = float(reward)
-            if self._low <= value <= self._high and not (self._noise.whole and value % 1.0):
-                return value
+        value = reward if type(reward) is float else as_float(reward)
+        if self._low <= value <= self._high and not (self._whole and value % 1.0):
+            return value
         raise RewardError(f"a reward must be {self._noise.expected()}, got {reward!r}")
 
     def _refuse_round(self) -> None:
@@ -308,24 +305,25 @@ def _overflow() -> RewardError:
 
 
 def _clean_seed(seed: object) -> int:
-    clean = whole("seed", seed, 0, "or None for a random one")
-    if clean >= 2**63:
-        raise ParameterError(f"seed must be below 2^63, got {clean}")
-    return clean
+    return whole("seed", seed, 0, "or None for a random one", high=2**63 - 1)
 
 
 def _clean_label(label: object) -> Label:
+    if isinstance(label, np.generic):
+        label = label.item()
     if isinstance(label, bool) or not isinstance(label, str | int):
         raise ArmError(f"a label must be a string or an integer, got {label!r}")
-    return label
+    return str.__str__(label) if isinstance(label, str) else int(label)  # a member of an enumeration becomes plain
 
 
 def _clean_labels(arms: object) -> list[Label]:
-    if isinstance(arms, bool | str | bytes) or not isinstance(arms, int | np.integer | Iterable):
+    if isinstance(arms, np.ndarray) and arms.ndim == 1:
+        arms = arms.tolist()
+    if isinstance(arms, bool | str | bytes | np.ndarray) or not isinstance(arms, int | np.integer | Iterable):
         raise ParameterError(f"arms must be how many there are, or their labels, got {arms!r}")
     if isinstance(arms, int | np.integer):
         return list(range(whole("arms", arms, 1, "a bandit needs at least one arm")))
-    labels = [_clean_label(label.item() if isinstance(label, np.generic) else label) for label in arms]
+    labels = [_clean_label(label) for label in arms]
     if not labels:
         raise ParameterError("arms must name at least one arm, got none")
     if len(set(labels)) < len(labels):

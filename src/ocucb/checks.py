@@ -7,14 +7,27 @@ import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 
+import numpy as np
+
 from ocucb.errors import GuaranteeWarning, ParameterError
+
+LARGEST_WHOLE = 2**53 - 1  # beyond it, floats skip whole numbers
 
 
 def real(name: str, value: object, remedy: str) -> float:
     """Return `value` as a finite float."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    number = math.nan if isinstance(value, bool) else as_float(value)
+    if not math.isfinite(number):
         raise ParameterError(f"{name} must be a finite number, got {value!r}; {remedy}")
-    return float(value)
+    return number
+
+
+def as_float(value: object) -> float:
+    """Return a real number as a float: inf if it is too large for one, nan if it is none."""
+    try:
+        return float(value) if isinstance(value, Real | np.bool_) else math.nan
+    except OverflowError:
+        return math.inf
 
 
 def at_least(name: str, value: object, low: float, remedy: str) -> float:
@@ -41,12 +54,14 @@ def within(name: str, value: object, low: float, high: float, remedy: str) -> fl
     return number
 
 
-def whole(name: str, value: object, low: int, remedy: str) -> int:
-    """Return `value` as an integer, low or more."""
+def whole(name: str, value: object, low: int, remedy: str, high: int = LARGEST_WHOLE) -> int:
+    """Return `value` as an integer between `low` and `high`, both included."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ParameterError(f"{name} must be a whole number, got {value!r}; {remedy}")
     if value < low:
         raise ParameterError(f"{name} must be {low} or more, got {value}; {remedy}")
+    if value > high:
+        raise ParameterError(f"{name} must be below 2^{high.bit_length()}, got {value}; {remedy}")
     return int(value)
 
 

@@ -15,7 +15,6 @@ import numba
 import numba.extending
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
 from numba.core import cgutils as _cgutils
 from numba.np import arrayobj as _arrayobj
 
@@ -23,6 +22,7 @@ from numba.np import arrayobj as _arrayobj
 types: Any = numba.types
 cgutils: Any = _cgutils
 arrayobj: Any = _arrayobj
+ir: Any = cgutils.ir  # llvmlite's
 intrinsic: Callable[[Callable[..., Any]], Any] = numba.extending.intrinsic
 
 Floats: TypeAlias = npt.NDArray[np.float64]

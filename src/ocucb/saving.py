@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ocucb import noise as noises
 from ocucb import policies
 from ocucb.compiled import Floats, Integers
-from ocucb.errors import OcucbError, StateError
+from ocucb.errors import OcucbError, ParameterError, StateError
 from ocucb.noise import Noise
 from ocucb.policies import Policy
 
@@ -55,11 +55,15 @@ def to_dict(snapshot: Snapshot) -> dict[str, Any]:
 
 def from_dict(data: object, policy: Policy | None) -> Snapshot:
     """Return the snapshot behind plain data, after checking every part of it."""
+    if policy is not None and not isinstance(policy, Policy):
+        raise ParameterError(f"policy must be a policy such as OCUCBn(), got {policy!r}")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise StateError(f'not a saved bandit: the key "format" with the value "{FORMAT}" is missing')
     version = data.get("version")
-    if type(version) is not int or version > VERSION:
-        raise StateError(f"format version {version!r} is newer than this ocucb reads (up to {VERSION}); upgrade ocucb")
+    if type(version) is not int or version < 1:
+        raise StateError(f"version must be a whole number from 1 to {VERSION}, got {version!r}")
+    if version > VERSION:
+        raise StateError(f"format version {version} is newer than this ocucb reads (up to {VERSION}); upgrade ocucb")
     missing = [key for key in ("policy", "noise", "seed", "labels", *_COLUMNS) if key not in data]
     if missing:
         raise StateError(f"the saved bandit is incomplete: {', '.join(missing)} is missing")
@@ -76,7 +80,9 @@ def from_dict(data: object, policy: Policy | None) -> Snapshot:
         chosen = policies.from_dict(data["policy"]) if policy is None else policy
     except OcucbError as problem:
         raise StateError(str(problem)) from None
-    if chosen.to_dict() != data["policy"]:
+    _check_sums(noise, columns)
+    # The order of parameters matters too: a policy of a user's own reads them by place.
+    if json.dumps(chosen.to_dict()) != json.dumps(data["policy"]):
         raise StateError(f"the bandit was saved with the policy {data['policy']}, but {chosen} was given")
     return Snapshot(chosen, noise, data["seed"], labels, **columns)
 
@@ -103,17 +109,32 @@ def _column(data: dict[str, Any], key: str, length: int) -> npt.NDArray[Any]:
     return np.array(values, dtype={int: np.int64, float: np.float64, bool: np.bool_}[kind])
 
 
+def _check_sums(noise: Noise, columns: dict[str, npt.NDArray[Any]]) -> None:
+    """Refuse sums that no rewards of the noise family could have."""
+    learned, totals = columns["learned"].astype(float), columns["totals"]
+    low, high = noise.support()
+    with np.errstate(over="ignore"):
+        room = 1e-9 * np.abs(totals)
+        possible = (
+            (totals >= learned * low - room) & (totals <= learned * high + room) & ((learned > 0) | (totals == 0))
+        )
+    if noise.whole:
+        possible &= totals % 1.0 == 0.0
+    if not possible.all():
+        raise StateError(f"the saved bandit is inconsistent: no rewards under {noise} have these totals")
+
+
 def write(path: Path, data: dict[str, Any]) -> None:
     """Write JSON beside `path`, to the disk, and then put it in its place at once."""
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with draft.open("x", encoding="utf-8") as file:
             json.dump(data, file, allow_nan=False)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
     except BaseException:
-        os.unlink(draft)
+        draft.unlink(missing_ok=True)
         raise
 
 
@@ -121,5 +142,5 @@ def read(path: Path) -> object:
     """Return what a JSON file holds."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:  # not JSON, not text, or so long or deep that it is no bandit
         raise StateError(f"not a saved bandit, or only part of one: {problem}") from None

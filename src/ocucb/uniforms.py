@@ -1,4 +1,4 @@
-"""Uniform numbers as a pure function of counters, so that a random choice needs no state but the round it is made in."""
+"""Uniform numbers as a pure function of counters, so that a random choice needs no state but its round."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
 
 from ocucb import Bernoulli, Gaussian, Noise, OCUCBn, Policy
 from ocucb.compiled import QUANTILE, Floats, address, call_quantile, kernel, reals
@@ -17,6 +16,7 @@ from ocucb.selection.scan import scan
 from ocucb.selection.state import arms_at, state_at
 from ocucb.selection.steps import add_pull, add_reward, pick
 from ocucb.uniforms import stream, uniform
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
 
 ARMS = 50
 LAZY = [policy for policy in POLICY_SAMPLES if policy.rule().trend is not Trend.NEITHER]

@@ -14,7 +14,7 @@ from ocucb.noise.noise import Family, Noise
 
 @kernel
 def divergence(p: float, q: float, family: Parameters) -> float:
-    return entropy(p, 1.0 - p, q - p)
+    return entropy(p, 1.0 - p, q, 1.0 - q, q - p)
 
 
 @kernel

@@ -11,7 +11,7 @@ import math
 from ocucb.compiled import kernel
 from ocucb.noise.binary import climb
 from ocucb.noise.normal import HALF_LOG_TWO_PI, exceeded
-from ocucb.noise.signed_root import CLOSE, DIGITS, ENDLESS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
+from ocucb.noise.signed_root import CLOSE, DIGITS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
 
 WIDE = 700.0  # log-odds beyond which exp would overflow
 
@@ -54,8 +54,10 @@ def below(a: float, b: float, x: float, lead: float) -> float:
 @kernel
 def quantile(a: float, b: float, level: float) -> float:
     """Return the x that X exceeds with probability exp(-level)."""
-    if not 0.0 < level <= ENDLESS:
-        return 0.0 if level <= 0.0 else 1.0
+    if level <= 0.0:
+        return 0.0
+    if level > 200.0 * b:
+        return 1.0  # 1 - x, about exp(-level / b), is nothing beside 1
     mirrored = a > b  # keep to the side where x is small, so that nothing below cancels
     if mirrored:
         a, b = b, a
@@ -84,7 +86,7 @@ def quantile(a: float, b: float, level: float) -> float:
             mass = below(a, b, x, lead) if z < 0.0 else below(b, a, rest / (1.0 + odds), -lead)
             slope = math.copysign(1.0 / mass, -z)
             newton = (math.log(mass) - total * (math.log1p(odds) - p * s) - target) / slope
-            step = newton / (1.0 - 0.5 * newton * (lead - slope))
+            step = newton / max(0.5, 1.0 - 0.5 * newton * (lead - slope))
             s = min(max(s - step, -WIDE), WIDE)
             if abs(step) <= ENOUGH:
                 break

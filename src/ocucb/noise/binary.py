@@ -11,11 +11,11 @@ SATURATED = 40.0  # exp(-40) is nothing beside 1
 
 
 @kernel
-def entropy(p: float, rest: float, delta: float) -> float:
-    """Return the relative entropy from p to p + delta, rest = 1 - p."""
-    if not -p <= delta <= rest:
+def entropy(p: float, rest: float, q: float, other: float, delta: float) -> float:
+    """Return the relative entropy from p to q; rest = 1 - p, other = 1 - q, delta = q - p."""
+    if q < 0.0 or other < 0.0:
         return math.inf
-    return share(p, delta) + share(rest, -delta)
+    return share(p, q, delta) + share(rest, other, -delta)
 
 
 @kernel
@@ -35,8 +35,9 @@ def climb(p: float, rest: float, x: float) -> float:
         drop = math.expm1(-s)
         delta = -rest * drop
         q = p + delta
-        newton = (share(p, delta) + rest * shortfall(s, drop) - x) * q / delta
-        step = newton / (1.0 - 0.5 * newton * p * (rest - delta) / (q * delta))
+        slope = delta / q
+        newton = (share(p, q, delta) + rest * shortfall(s, drop) - x) / slope
+        step = newton / (1.0 - 0.5 * (newton / delta) * (1.0 - slope) * (rest - delta))
         s -= step
         if abs(step) <= ENOUGH * s:
             break
@@ -52,7 +53,7 @@ def gain(p: float, rest: float, x: float) -> float:
         return rest
     variance = p * rest
     skew = rest - p
-    if not (x < 0.02 and 50.0 * x * skew * skew < variance):
+    if not (x < 0.02 and 50.0 * x * skew * skew < variance and variance > 1e-60):
         return -rest * math.expm1(-climb(p, rest, x))
     # The usual case, a small x: five terms of the series in sqrt(x), and one of Halley's steps.
     scale = math.sqrt(variance)
@@ -62,6 +63,5 @@ def gain(p: float, rest: float, x: float) -> float:
     delta = k * (kk + 27.0) / 270 - r * (kk * (kk - 18.0) + 225.0) / 4320
     delta = scale * r * (1.0 + r * (k / 3 + r * ((kk - 9.0) / 36 - r * delta)))
     q, other = p + delta, rest - delta
-    spread = q * other / delta
-    newton = (p * excess(delta / p) + rest * excess(-delta / rest) - x) * spread
-    return delta - newton / (1.0 - 0.5 * newton * (p * other * other + rest * q * q) / (q * other * delta))
+    newton = (p * excess(delta / p) + rest * excess(-delta / rest) - x) * q * other / delta
+    return delta - newton / (1.0 - 0.5 * (newton / delta) * (p * other / q + rest * q / other))

@@ -23,10 +23,8 @@ def fraction(mean: float, family: Parameters) -> float:
 def divergence(p: float, q: float, family: Parameters) -> float:
     low, high = family[0], family[1]
     width = high - low
-    if not low <= q <= high:
-        return math.inf
-    # The distances to the nearer end, not 1 minus each other: they are exact where they are small.
-    return entropy((p - low) / width, (high - p) / width, (q - p) / width)
+    # The distance to each end, not 1 less the other's: exact where it is small.
+    return entropy((p - low) / width, (high - p) / width, (q - low) / width, (high - q) / width, (q - p) / width)
 
 
 @kernel

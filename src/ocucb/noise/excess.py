@@ -31,11 +31,13 @@ def excess(u: float) -> float:
 
 
 @kernel
-def share(p: float, delta: float) -> float:
-    """Return p excess(delta / p), which at p = 0 is delta."""
+def share(p: float, q: float, delta: float) -> float:
+    """Return p excess(delta / p) for delta = q - p; at p = 0 it is delta, and at q = 0 infinite."""
     if delta == 0.0 or delta > 1e18 * p:
         return delta
-    return p * excess(delta / p)
+    if abs(delta) < 0.25 * p:
+        return p * excess(delta / p)
+    return delta - p * math.log(q / p)  # not through delta, in which a q near 0 is lost
 
 
 @kernel
@@ -51,9 +53,8 @@ def shortfall(s: float, drop: float) -> float:
 def rise(y: float) -> float:
     """Return the u >= 0 with excess(u) = y."""
     s = math.sqrt(2.0 * y)
-    u = y + math.log1p(y + s)
-    if s < 1.5:
-        u = s * (1.0 + s * (1 / 3 + s * (1 / 36 + s * (-1 / 270 + s / 4320))))
+    series = s * (1.0 + s * (1 / 3 + s * (1 / 36 + s * (-1 / 270 + s / 4320))))
+    u = series if s < 1.5 else y + math.log1p(y + s)
     for _ in range(STEPS):
         if not 0.0 < u < 1e18:
             break  # 0, or so large that y is u to the last digit

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ocucb.compiled import Parameters, kernel
 from ocucb.noise import gamma_tail
-from ocucb.noise.excess import excess, fall
+from ocucb.noise.excess import fall, share
 from ocucb.noise.noise import LARGEST, Family, Noise
 
 
@@ -18,7 +18,7 @@ def divergence(p: float, q: float, family: Parameters) -> float:
         return 0.0
     if p <= 0.0 or q <= 0.0:
         return math.inf  # a mean of 0 is certainty, which no other exponential law shares
-    return excess((p - q) / q)
+    return share(q, p, p - q) / q
 
 
 @kernel

@@ -11,7 +11,9 @@ import math
 from ocucb.compiled import kernel
 from ocucb.noise.excess import fall, rise
 from ocucb.noise.normal import HALF_LOG_TWO_PI, exceeded
-from ocucb.noise.signed_root import CLOSE, DIGITS, ENDLESS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
+from ocucb.noise.signed_root import CLOSE, DIGITS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
+
+ENDLESS = 1e300  # a level beyond which the arithmetic would overflow, and is taken for infinite
 
 
 @kernel
@@ -76,7 +78,7 @@ def quantile(shape: float, level: float, side: float) -> float:
             mass = below(shape, x) if z < 0.0 else above(shape, x)
             slope = math.copysign(1.0 / mass, -z)
             newton = (math.log(mass) - shape * (math.expm1(s) - s) - target) / slope
-            step = newton / (1.0 - 0.5 * newton * (shape - x - slope))
+            step = newton / max(0.5, 1.0 - 0.5 * newton * (shape - x - slope))
             s -= step
             if abs(step) <= ENOUGH:
                 break

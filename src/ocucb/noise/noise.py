@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from ocucb.compiled import BoundFunction, DivergenceFunction, Parameters, QuantileFunction
 
 LARGEST = sys.float_info.max
@@ -68,4 +70,5 @@ class Noise(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and parameters as plain data."""
-        return {"name": self.name, "parameters": asdict(self)}
+        plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in asdict(self).items()}
+        return {"name": self.name, "parameters": plain}

@@ -18,7 +18,7 @@ FEW = 12.0  # a mean up to which counting up from 0 is quicker
 def divergence(p: float, q: float, family: Parameters) -> float:
     if q < 0.0:
         return math.inf
-    return share(p, q - p)
+    return share(p, q, q - p)
 
 
 @kernel
@@ -71,7 +71,7 @@ def quantile(mean: float, uniform: float, family: Parameters) -> float:
     bend = (3.0 * y * y + 7.0 * y - 16.0) / (810.0 * mean)
     real = max(0.0, mean + (root * z + (2.0 + y) / 6 - z * (2.0 + y) / (72.0 * root) + bend))
     count = real - real % 1.0
-    error = (1.0 + abs(z) * y * y) / (50.0 * mean * root)
+    error = (1.0 + abs(z) * y * y) / (50.0 * mean * root) + 4e-16 * mean  # of the expansion, and of rounding
     if mean > 1e15 or error < real - count < 1.0 - error:
         return count
     return settle(count, mean, level)

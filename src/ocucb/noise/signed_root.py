@@ -28,7 +28,6 @@ CLOSE = 1e-3  # a step in r after which Newton's error is below rounding, for sh
 STEPS = 8  # a bound on the work; one or two do
 TERMS = 1000  # a bound on the work; below LARGE, at most about 120 are used
 DIGITS = 1e-16
-ENDLESS = 1e300  # a level beyond which the arithmetic would overflow, and is taken for infinite
 
 
 @kernel
@@ -59,9 +58,10 @@ def better(z: float, r: float, u: float, variance: float, k: float, t: float) ->
         c3 = (kk * (7.0 * kk - 54.0 * t) + 135.0 * tt) / 6480
         return r - (r + c0 + r * (c1 + r * (c2 + r * c3)) - z) / (1.0 + c1 + r * (2.0 * c2 + r * 3.0 * c3))
     # growth is (log u)'; slope and bend are the derivatives of a term.
-    growth = variance * r / (u * u)
-    growth_slope = growth * ((k + 2.0 * t * u) * r / u + 1.0 / r - 2.0 * growth)
-    e1 = math.log(u / r) / r
+    ratio = r / u
+    growth = variance / u * ratio
+    growth_slope = growth * ((k + 2.0 * t * u) * ratio + 1.0 / r - 2.0 * growth)
+    e1 = -math.log(ratio) / r
     e1_slope = (growth - 1.0 / r - e1) / r
     e1_bend = (growth_slope + 1.0 / (r * r) - 2.0 * e1_slope) / r
     e2 = (e1_slope - 0.5 * e1 * e1 - (3.0 * t - kk) / 12) / r

@@ -1,13 +1,15 @@
 """The lazy selector: the choice of the scan, looking only at arms that could win.
 
 Between two pulls of an arm its level moves one way with t, and its effective arms can only grow. So its index at a
-later round, with today's effective arms, bounds it until then. The arm chosen last (the *leader*) has no bound: its
-index is computed anew each round, and while it beats every bound it wins at once. Otherwise every arm whose bound
-reaches the best index is looked at.
+later round, with today's effective arms, bounds it until then. One arm, the *leader*, has no bound: its index is
+computed anew each round, and while it beats every bound it wins at once. Otherwise every arm whose bound reaches the
+best index is looked at. An arm that wins twice in a row becomes the leader.
 
-A bound that rises with t expires. Arms whose bounds expire in the same round share a *bucket*: bucket (c, parity) expires
-at a multiple of 2^c, one to two times 2^c rounds after its bounds were made. An arm gets the largest c for which its bound
-climbs at most half its distance to the best, but no less than about sqrt(t)/16: arms so close are looked at anyway.
+A bound that rises with t expires. Arms whose bounds expire in the same round share a *bucket*: bucket (span, parity)
+expires at a multiple of 2^span, one to two times 2^span rounds after its bounds were made. An arm gets the longest span
+in which its bound climbs at most a share of its distance to the best: a large share if time wore out the last bound
+(the best stands still), a small one if the best came down to it. No span is shorter than sqrt(t)/2 or a hundred rounds:
+arms that close are looked at anyway. The shares decide how many arms are looked at, never the choice.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buc
 FALLS = int(Trend.FALLS)
 NEITHER = int(Trend.NEITHER)
 LONGEST = BUCKETS // 2 - 1
-SHARE = 0.5
+PATIENT = 0.6
+WARY = 0.3
 
 
 @kernel
@@ -51,7 +54,7 @@ def rebuild(state: State, t: int) -> None:
         best = max(best, bounds[arm])
     for arm in range(state.slots):
         if bounds[arm] > -math.inf:
-            bounds[arm] = _bound(state, arm, t, bounds[arm], best)
+            bounds[arm] = _bound(state, arm, t, bounds[arm], best, PATIENT)
     rebuild_crown(state)
 
 
@@ -68,18 +71,35 @@ def touch(state: State, arm: int) -> None:
 def select(state: State, t: int) -> int:
     """Return the lowest arm with the largest index in round t."""
     leader = state.leader
-    best = exact(state, leader, float(t)) if leader >= 0 else -math.inf
+    led = exact(state, leader, float(t)) if leader >= 0 else -math.inf
     if t >= state.check:
-        _refresh(state, t, best)
-    if best > highest(state):
+        _refresh(state, t, led)
+    top = highest(state)
+    if led > top:
         return int(leader)
-    winner = leader
-    first = -1
-    if highest(state) > -math.inf:
-        first = holder(state)  # likely the winner: the better the best, the fewer arms reach it
-        value = exact(state, first, float(t))
-        if value > best or (value == best and first < winner):
-            best, winner = value, first
+    if top == -math.inf:  # no other arm has a reward
+        return int(leader) if led > -math.inf else fewest(state)
+    first = holder(state)  # likely the winner: the better the best, the fewer arms reach it
+    value = exact(state, first, float(t))
+    best, winner = led, leader
+    if value > best or (value == best and first < winner):
+        best, winner = value, first
+    best, winner = _search(state, t, first, best, winner)
+    if winner != first:
+        _tighten(state, first, t, value, best)
+    if winner != leader and (leader < 0 or winner == state.last):
+        _leave(state, winner)
+        set_bound(state, winner, -math.inf)
+        state.leader = winner
+        if leader >= 0:
+            _place(state, leader, t, led, best)
+    state.last = winner
+    return int(winner)
+
+
+@kernel
+def _search(state: State, t: int, first: int, best: float, winner: int) -> tuple[float, int]:
+    """Look at every other arm whose bound reaches the best; return the best index and its lowest arm."""
     arm = next_arm(state, -1, best)
     while arm >= 0:
         if arm != first:
@@ -89,24 +109,7 @@ def select(state: State, t: int) -> int:
             else:
                 _tighten(state, arm, t, value, best)
         arm = next_arm(state, arm, best)
-    if winner < 0:
-        return fewest(state)
-    if first >= 0 and first != winner:
-        _tighten(state, first, t, exact(state, first, float(t)), best)
-    _follow(state, t, leader, winner, best)
-    return int(winner)
-
-
-@kernel
-def _follow(state: State, t: int, leader: int, winner: int, best: float) -> None:
-    """Make the winner the leader."""
-    if winner == leader:
-        return
-    _leave(state, winner)
-    set_bound(state, winner, -math.inf)
-    state.leader = winner
-    if leader >= 0:
-        _place(state, leader, t, exact(state, leader, float(t)), best)
+    return best, winner
 
 
 @kernel
@@ -138,7 +141,7 @@ def _refresh(state: State, t: int, best: float) -> None:
                 arm = after
     while expired >= 0:
         after = arms[expired].after
-        set_bound(state, expired, _bound(state, expired, t, exact(state, expired, float(t)), best))
+        set_bound(state, expired, _bound(state, expired, t, exact(state, expired, float(t)), best, PATIENT))
         expired = after
     state.check = NEVER
     for bucket in range(BUCKETS):
@@ -149,11 +152,11 @@ def _refresh(state: State, t: int, best: float) -> None:
 @kernel
 def _place(state: State, arm: int, t: int, value: float, best: float) -> None:
     _leave(state, arm)
-    set_bound(state, arm, _bound(state, arm, t, value, best))
+    set_bound(state, arm, _bound(state, arm, t, value, best, WARY))
 
 
 @kernel
-def _bound(state: State, arm: int, t: int, value: float, best: float) -> float:
+def _bound(state: State, arm: int, t: int, value: float, best: float, share: float) -> float:
     """Return a bound on the index of an arm that is in no bucket, after it joined the bucket where that expires."""
     arms = arms_at(state.arms)
     if value == -math.inf:
@@ -161,14 +164,15 @@ def _bound(state: State, arm: int, t: int, value: float, best: float) -> float:
     if state.trend == FALLS:
         return ceiling(state, arm, float(t))
     this = arms[arm]
-    aim = value + SHARE * (best - value)
+    aim = value + share * (best - value)
     shortest = _shortest(t)
     span = max(shortest, this.span) if aim > value else shortest
     bound = ceiling(state, arm, float(_due(t, span)))
-    if span < LONGEST and aim - value > 2.5 * (bound - value):  # an index climbs about as fast as time passes
-        longer = ceiling(state, arm, float(_due(t, span + 1)))
-        if longer <= aim:
-            span, bound = span + 1, longer
+    longer = _longer(span, (aim - value) / (bound - value))
+    if longer > span:
+        further = ceiling(state, arm, float(_due(t, longer)))
+        if further <= aim:
+            span, bound = longer, further
     while bound > aim and span > shortest:
         excess = (bound - value) / (aim - value)
         while excess > 1.0 and span > shortest:
@@ -181,8 +185,17 @@ def _bound(state: State, arm: int, t: int, value: float, best: float) -> float:
 
 
 @kernel
+def _longer(span: int, ratio: float) -> int:
+    """Return the span in which an index climbs `ratio` times as far: it climbs about as fast as time passes."""
+    while ratio > 2.5 and span < LONGEST:
+        ratio *= 0.5
+        span += 1
+    return span
+
+
+@kernel
 def _shortest(t: int) -> int:
-    return max(0, math.frexp(float(t))[1] // 2 - 1)
+    return min(7, max(0, math.frexp(float(t))[1] // 2 - 1))
 
 
 @kernel

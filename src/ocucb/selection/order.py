@@ -1,8 +1,8 @@
 """Arms in order of their pulls, so that effective arms need no double sum.
 
-With pulls sorted, Σ_j min(T_i, T_j)^ρ is a prefix sum plus a count. The prefix sums stand in a tree whose every value is
-recomputed from the values below it, never corrected: it is a function of the pulls alone, so arms with the same
-pulls get the same bits, and so does a bandit that was saved and loaded.
+With pulls sorted, Σ_j min(T_i, T_j)^ρ is a prefix sum plus a count. The prefix sums stand in a tree whose every
+value is recomputed from the values below it, never corrected: it is a function of the pulls alone, so arms with the
+same pulls get the same bits, and so does a bandit that was saved and loaded.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ocucb.selection.state import Memory
 
 
 class Selector:
-    """Chooses among numbered arms by a rule and a noise family. Trusts its callers; not safe to share between threads."""
+    """Chooses among numbered arms by a rule and a noise family. Trusts its callers, and only one of them at a time."""
 
     def __init__(self, rule: Rule, family: Family, seed: int, arms: int) -> None:
         bound = {"divergence": family.upper, "posterior": family.posterior, "switch": family.switch}[rule.bound]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+
 from ocucb.compiled import Integers, array_at, record_at
 
 ARM = np.dtype(
@@ -37,7 +38,8 @@ STATE = np.dtype(
         ("active", np.int64),  # arms not retired
         ("fresh", np.int64),  # active arms never pulled
         ("cursor", np.int64),  # no fresh arm stands before this one
-        ("leader", np.int64),  # the arm chosen last: it has no bound, its index is computed anew; or -1
+        ("leader", np.int64),  # the arm without a bound, whose index is computed anew each round; or -1
+        ("last", np.int64),  # the arm that won last
         ("stale", np.int64),  # order and bounds must be rebuilt before the next selection
         ("check", np.int64),  # the round in which the first bucket expires
         ("free", np.int64),  # first free group
