@@ -420,7 +420,7 @@ CONSTRUCTIONS: list[tuple[dict[str, Any], Kind, str]] = [
     ({"arms": ["a", []]}, ArmError, "got []"),
     ({"arms": [("a", "b")]}, ArmError, "got ('a', 'b')"),
     ({"arms": np.array([1.0, 2.0])}, ArmError, "1.0"),
-    ({"arms": np.array([["a", "b"]])}, ArmError, "a label must be"),
+    ({"arms": np.array([["a", "b"]])}, ParameterError, "arms must be how many there are, or their labels"),
     ({"policy": OCUCBn}, ParameterError, "policy must be a policy such as OCUCBn(), got <class"),
     ({"policy": "ocucb-n"}, ParameterError, "got 'ocucb-n'"),
     ({"policy": None}, ParameterError, "got None"),

@@ -58,11 +58,12 @@ def whole(name: str, value: object, low: int, remedy: str, high: int = LARGEST_W
     """Return `value` as an integer between `low` and `high`, both included."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ParameterError(f"{name} must be a whole number, got {value!r}; {remedy}")
-    if value < low:
-        raise ParameterError(f"{name} must be {low} or more, got {value}; {remedy}")
-    if value > high:
-        raise ParameterError(f"{name} must be below 2^{high.bit_length()}, got {value}; {remedy}")
-    return int(value)
+    number = int(value)
+    if number < low:
+        raise ParameterError(f"{name} must be {low} or more, got {number}; {remedy}")
+    if number > high:
+        raise ParameterError(f"{name} must be below 2^{high.bit_length()}, got {number}; {remedy}")
+    return number
 
 
 def one_of(name: str, value: object, choices: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from ocucb.compiled import kernel
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_30, _27, _31, _12 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(12)
 
 
 @kernel
@@ -23,5 +23,5 @@ def stream(key: np.uint64, number: int) -> np.uint64:
 
 @kernel
 def uniform(key: np.uint64, number: int) -> float:
-    """Return a number strictly between 0 and 1."""
-    return (float(stream(key, number) >> _11) + 0.5) * 2.0**-53
+    """Return one of the 2^52 numbers (k + 1/2) 2^-52, all of them exact floats strictly between 0 and 1."""
+    return (float(stream(key, number) >> _12) + 0.5) * 2.0**-52

@@ -36,6 +36,10 @@ def bold(t: float, pulls: float, effective: float, arms: float, parameters: Para
     return effective
 
 
+def greedy_for_pulls(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return pulls**2
+
+
 def fading(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
     return math.log(10.0 - t)
 
@@ -160,6 +164,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"level": hump}, 'use trend="neither" if it moves both ways'),
     ({"level": bold}, "rho must be given for a level that reads the effective arms"),
     ({"level": bold, "rho": 0.5}, "level must not rise with the effective arms"),
+    ({"level": greedy_for_pulls}, "level must not grow faster than the pulls"),
     ({"rho": 2.0}, "rho must be between 0 and 1, got 2"),
     ({"bound": "upper"}, "bound must be one of 'divergence', 'posterior', 'switch', got 'upper'"),
     ({"horizon": 0}, "horizon must be 1 or more, got 0"),

@@ -235,3 +235,13 @@ def test_an_annealed_level_can_move_both_ways() -> None:
     assert policy.rule().trend is Trend.NEITHER
     assert level(1e3, 1e6, 1.0, 2.0) > level(1e6, 1e6, 1.0, 2.0)
     assert level(1e3, 1.0, 1.0, 2.0) < level(1e6, 1.0, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("policy", MOVING, ids=str)
+@pytest.mark.filterwarnings("ignore::ocucb.errors.GuaranteeWarning")
+def test_a_level_grows_no_faster_than_the_pulls(policy: Policy) -> None:
+    """The lab lets a leader run on because its index cannot rise by being pulled."""
+    compiled = compiled_level(policy)
+    for t, effective, arms in itertools.product((60.0, 99.0), (1.0, 3.0), (3.0, 50.0)):
+        ratios = [abs(compiled(t, float(pulls), effective, arms)) / pulls for pulls in range(1, 60)]
+        assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(ratios))

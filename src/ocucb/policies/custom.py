@@ -125,6 +125,7 @@ def _try(policy: LevelPolicy) -> None:
         for effective in effective_arms:
             _try_in_time(policy, [(t, pulls, effective, arms) for t in rounds])
         for t in rounds:
+            _try_in_pulls(policy, [(t, fewer, arms, arms) for fewer in (pulls / 7, pulls) if fewer >= 1.0])
             _try_in_effective_arms(policy, [(t, pulls, effective, arms) for effective in effective_arms])
 
 
@@ -141,6 +142,16 @@ def _try_in_time(policy: LevelPolicy, states: list[State]) -> None:
             raise ParameterError(
                 f'trend="{policy.trend}" is not true: the level goes from {low:g} at {_words(before)} '
                 f'to {high:g} at t={after[0]:g}; use trend="neither" if it moves both ways'
+            )
+
+
+def _try_in_pulls(policy: LevelPolicy, states: list[State]) -> None:
+    for before, after in itertools.pairwise(states):
+        low, high = _size(policy, before), _size(policy, after)
+        if policy.trend != "neither" and _less(low / before[1], high / after[1]):
+            raise ParameterError(
+                f"level must not grow faster than the pulls, got {low:g} at {_words(before)} and {high:g} at "
+                f'pulls={after[1]:g}; use trend="neither" if it must'
             )
 
 

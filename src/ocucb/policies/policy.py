@@ -15,7 +15,10 @@ UNKNOWN_HORIZON = "if it is unknown use OCUCBn, which needs none"
 
 
 class Trend(IntEnum):
-    """How a level moves with t while nothing else changes. A level must never rise with the effective arms."""
+    """How a level moves with t while nothing else changes.
+
+    Unless it is NEITHER, a level must never rise with the effective arms, nor grow faster than the pulls.
+    """
 
     NEITHER = 0
     RISES = 1
