@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,14 +131,13 @@ class Bandit:
     def retire_arm(self, label: Label) -> None:
         """Stop choosing an arm. Its rounds still count as time passed; rewards for it are refused from now on."""
         with self._lock:
-            slot = self._slot(label)
+            self._slot(label)
             if len(self._slots) == 1:
                 raise ArmError(f"arm {label!r} is the last one; add another before you retire it")
-            self._selector.set_active(slot, False)
-            self._retired[label] = self._slots.pop(label)
+            self._retire([label])
 
     def merge(self, other: Bandit) -> None:
-        """Add what another bandit has learned. Arms that only the other has are added."""
+        """Add what another bandit has learned; its pending choices stay its own. Arms that only it has are added."""
         if not isinstance(other, Bandit):
             raise ParameterError(f"only another bandit can be merged, got {other!r}")
         if other is self:
@@ -157,15 +157,15 @@ class Bandit:
                 totals[slots] += theirs.totals
             if not np.isfinite(totals).all():
                 raise _overflow()
-            gone = dict(zip(theirs.labels, theirs.retired, strict=True))
-            for label in missing:
-                self.add_arm(label)
-            pulls, learned, added = (np.zeros(len(self._labels), kind) for kind in (np.int64, np.int64, float))
-            pulls[slots], learned[slots], added[slots] = theirs.pulls, theirs.learned, theirs.totals
-            self._selector.absorb(pulls, learned, added)
-            for label in missing:
-                if gone[label]:
-                    self.retire_arm(label)
+            self._slots.update((label, len(self._labels) + i) for i, label in enumerate(missing))
+            self._labels += missing
+            self._selector.add(len(missing))
+            learned, added = np.zeros(len(self._labels), np.int64), np.zeros(len(self._labels))
+            learned[slots], added[slots] = theirs.learned, theirs.totals
+            self._selector.absorb(learned, learned, added)
+            new = set(missing)
+            gone = zip(theirs.labels, theirs.retired.tolist(), strict=True)
+            self._retire([label for label, retired in gone if retired and label in new])
 
     @property
     def policy(self) -> Policy:
@@ -236,10 +236,8 @@ class Bandit:
         snapshot = saving.from_dict(data, policy)
         bandit = cls(snapshot.policy, snapshot.labels, snapshot.noise, snapshot.seed)
         bandit._selector.absorb(snapshot.pulls, snapshot.learned, snapshot.totals)
-        gone = np.flatnonzero(snapshot.retired)
-        bandit._selector.set_active(gone, False)
-        for slot in gone.tolist():
-            bandit._retired[snapshot.labels[slot]] = bandit._slots.pop(snapshot.labels[slot])
+        gone = zip(snapshot.labels, snapshot.retired.tolist(), strict=True)
+        bandit._retire([label for label, retired in gone if retired])
         return bandit
 
     def save(self, path: str | Path) -> None:
@@ -259,6 +257,10 @@ class Bandit:
 
     def __repr__(self) -> str:
         return f"Bandit({self._policy}, {len(self._slots)} arms, {self._noise}, {self.rounds} rounds)"
+
+    def _retire(self, labels: list[Label]) -> None:
+        self._selector.set_active(np.array([self._slots[label] for label in labels], dtype=np.intp), False)
+        self._retired.update((label, self._slots.pop(label)) for label in labels)
 
     def _snapshot(self) -> Snapshot:
         with self._lock:
@@ -327,6 +329,6 @@ def _clean_labels(arms: object) -> list[Label]:
     if not labels:
         raise ParameterError("arms must name at least one arm, got none")
     if len(set(labels)) < len(labels):
-        twice = next(label for label in labels if labels.count(label) > 1)
+        twice = Counter(labels).most_common(1)[0][0]
         raise ArmError(f"labels must be different, got {twice!r} twice")
     return labels

@@ -8,18 +8,22 @@ passed from Python, which the online bandit cannot pay (`docs/architecture.md`).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numba
 import numba.extending
 import numpy as np
 import numpy.typing as npt
+from numba.core import caching as _caching
 from numba.core import cgutils as _cgutils
 from numba.np import arrayobj as _arrayobj
 
 # Numba is typed in part only; to the type checker its inner parts are Any.
 types: Any = numba.types
+caching: Any = _caching
 cgutils: Any = _cgutils
 arrayobj: Any = _arrayobj
 ir: Any = cgutils.ir  # llvmlite's
@@ -48,6 +52,40 @@ BOUND = _real(_real, _real, _real, _reals)
 DIVERGENCE = _real(_real, _real, _reals)
 QUANTILE = _real(_real, _real, _reals)
 SCORE = _real(_real, _real, _real, _real, _real, _real, _reals, _address, _address, _reals)
+
+
+_PACKAGE = Path(__file__).parent
+
+
+def _sources() -> str:
+    """Return a digest of when every source file of the package was last changed, and how large it is."""
+    facts = [
+        (str(file.relative_to(_PACKAGE)), file.stat().st_mtime_ns, file.stat().st_size)
+        for file in sorted(_PACKAGE.rglob("*.py"))
+    ]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def _stamp_whole_package() -> None:
+    """Let one edit anywhere in the package make all of its cached kernels stale.
+
+    Numba looks only at the file a function stands in. A kernel whose callees or record layouts stand in another file
+    would then run on with what that file once said, and read memory by yesterday's layout.
+    """
+    stamp = _sources()
+
+    def stamped(base: Any) -> Any:
+        def from_function(cls: Any, python: Any, file: str) -> Any:
+            return base.from_function.__func__(cls, python, file) if Path(file).is_relative_to(_PACKAGE) else None
+
+        members = {"from_function": classmethod(from_function), "get_source_stamp": lambda self: stamp}
+        return type(f"Ocucb{base.__name__}", (base,), members)
+
+    locators = caching.CacheImpl._locator_classes
+    locators[:0] = [stamped(base) for base in locators]
+
+
+_stamp_whole_package()
 
 
 def kernel(function: Function) -> Function:

@@ -126,7 +126,7 @@ def _check_sums(noise: Noise, columns: dict[str, npt.NDArray[Any]]) -> None:
 
 def write(path: Path, data: dict[str, Any]) -> None:
     """Write JSON beside `path`, to the disk, and then put it in its place at once."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    draft = path.with_name(f".{secrets.token_hex(8)}.draft")
     try:
         with draft.open("x", encoding="utf-8") as file:
             json.dump(data, file, allow_nan=False)
