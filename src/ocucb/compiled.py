@@ -103,7 +103,8 @@ def address(function: Callable[..., float], signature: object) -> int:
     key = (function, signature)
     if key not in _callbacks:
         python = getattr(function, "py_func", function)
-        _callbacks[key] = _compile(lambda **flags: numba.cfunc(signature, error_model="numpy", **flags), python)
+        made = _compile(lambda **flags: numba.cfunc(signature, error_model="numpy", **flags), python)
+        _callbacks.setdefault(key, made)  # of two threads that make one, both use the first
     return int(_callbacks[key].address)
 
 

@@ -19,7 +19,7 @@ import math
 from ocucb.compiled import kernel
 from ocucb.policies.policy import Trend
 from ocucb.selection.crown import highest, holder, next_arm, rebuild_crown, set_bound
-from ocucb.selection.index import ceiling, exact
+from ocucb.selection.index import INDEX_ROOM, ceiling, exact
 from ocucb.selection.order import rebuild_order
 from ocucb.selection.scan import fewest
 from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buckets_at, due_at
@@ -79,14 +79,19 @@ def select(state: State, t: int) -> int:
         return int(leader)
     if top == -math.inf:  # no other arm has a reward
         return int(leader) if led > -math.inf else fewest(state)
-    first = holder(state)  # likely the winner: the better the best, the fewer arms reach it
+    first = holder(state)  # likely the winner: out of the tree with it, and see whether anyone else could be
     value = exact(state, first, float(t))
+    _leave(state, first)
+    set_bound(state, first, -math.inf)
     best, winner = led, leader
     if value > best or (value == best and first < winner):
         best, winner = value, first
-    best, winner = _search(state, t, first, best, winner)
-    if winner != first:
-        _tighten(state, first, t, value, best)
+    if highest(state) >= best:
+        best, winner = _search(state, t, best, winner)
+    if winner == first:
+        set_bound(state, first, math.inf)  # it will be pulled, and must be looked at again
+    else:
+        _place(state, first, t, value, best)
     if winner != leader and (leader < 0 or winner == state.last):
         _leave(state, winner)
         set_bound(state, winner, -math.inf)
@@ -98,16 +103,15 @@ def select(state: State, t: int) -> int:
 
 
 @kernel
-def _search(state: State, t: int, first: int, best: float, winner: int) -> tuple[float, int]:
-    """Look at every other arm whose bound reaches the best; return the best index and its lowest arm."""
+def _search(state: State, t: int, best: float, winner: int) -> tuple[float, int]:
+    """Look at every arm whose bound reaches the best; return the best index and its lowest arm."""
     arm = next_arm(state, -1, best)
     while arm >= 0:
-        if arm != first:
-            value = exact(state, arm, float(t))
-            if value > best or (value == best and arm < winner):
-                best, winner = value, arm
-            else:
-                _tighten(state, arm, t, value, best)
+        value = exact(state, arm, float(t))
+        if value > best or (value == best and arm < winner):
+            best, winner = value, arm
+        else:
+            _tighten(state, arm, t, value, best)
         arm = next_arm(state, arm, best)
     return best, winner
 
@@ -161,9 +165,11 @@ def _bound(state: State, arm: int, t: int, value: float, best: float, share: flo
     arms = arms_at(state.arms)
     if value == -math.inf:
         return value
-    if state.trend == FALLS:
-        return ceiling(state, arm, float(t))
     this = arms[arm]
+    if state.trend == FALLS:
+        room = INDEX_ROOM * (abs(value) + abs(this.mean))
+        # Near the mean an index is steep in its level, and only `ceiling` leaves room enough there.
+        return value + room if value - this.mean > 1e5 * room else ceiling(state, arm, float(t))
     aim = value + share * (best - value)
     shortest = _shortest(t)
     span = max(shortest, this.span) if aim > value else shortest
@@ -195,7 +201,7 @@ def _longer(span: int, ratio: float) -> int:
 
 @kernel
 def _shortest(t: int) -> int:
-    return min(7, max(0, math.frexp(float(t))[1] // 2 - 1))
+    return min(6, max(0, math.frexp(float(t))[1] // 2 - 1))
 
 
 @kernel

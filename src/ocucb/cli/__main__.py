@@ -1,0 +1,5 @@
+"""So that `python -m ocucb.cli` is `ocucb`."""
+
+from ocucb.cli import main
+
+main()

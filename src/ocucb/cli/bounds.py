@@ -1,0 +1,130 @@
+"""`ocucb bounds`: what the paper and others prove about the regret on given means."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+
+from rich.table import Table
+
+from ocucb.checks import whole
+from ocucb.cli.options import Count, Means, Real, Texts, read_problems
+from ocucb.cli.screen import console, plain
+from ocucb.lab.problem import Problem
+from ocucb.lab.spec import format_noise
+from ocucb.noise import Bernoulli, Bounded, Gaussian, Noise
+from ocucb.policies import OCUCBn
+from ocucb.theory import (
+    asymptotic_slope,
+    effective_arms,
+    finite_time_sum,
+    gaps,
+    lai_robbins_slope,
+    lower_bound,
+    lower_bound_condition,
+)
+
+HORIZON = 100_000
+
+
+def bounds(
+    *,
+    means: Means | None = None,
+    problem: Texts = (),
+    noise: str | None = None,
+    horizon: Count = HORIZON,
+    rho: Real = 0.5,
+    eta: Real = 1.1,
+) -> None:
+    """Print gaps, effective arms, and upper and lower bounds on regret.
+
+    Parameters
+    ----------
+    means
+        The mean of each arm, as in 0.5,0.4,0.4.
+    problem
+        A named problem, as in "worst_case(10, 0.3)"; repeat it for more. Without it and means: mixed_gaps.
+    noise
+        How rewards spread: bernoulli, "gaussian(scale=0.5)", "bounded(0, 2)", poisson, exponential.
+    horizon
+        The number of rounds n.
+    rho
+        The exponent of the effective arms, in [0, 1].
+    eta
+        The width of OCUCB-n's confidence interval.
+    """
+    OCUCBn(eta, rho)  # refuses what makes no sense, and notes which guarantee is lost
+    rounds = whole("horizon", horizon, 2, "the bounds divide by log(n)")
+    named = problem or (("mixed_gaps",) if means is None else ())
+    screen = console()
+    for one in read_problems(means, named, noise):
+        screen.print(f"{one.name} under {_words(one.noise)}, n = {rounds:,}", style="bold")
+        screen.print("", _arms(one, rho), "", _bounds(one, rounds, rho, eta), "", sep="\n")
+
+
+def scale_of(noise: Noise) -> float | None:
+    """Return σ such that the noise is σ-subgaussian, or None if it is for no σ."""
+    if isinstance(noise, Gaussian):
+        return noise.scale
+    low, high = noise.support()
+    return (high - low) / 2.0 if isinstance(noise, Bernoulli | Bounded) else None
+
+
+def _arms(problem: Problem, rho: float) -> Table:
+    """Return gaps and effective arms, one line for neighbours that are alike."""
+    gap, effective = gaps(problem.means), effective_arms(problem.means, rho)
+    table = plain()
+    for column in ("arm", "mean", "gap Δ", f"effective arms k, ρ = {rho:g}"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for mean, alike in groupby(range(problem.arms), key=problem.means.__getitem__):
+        first, *others = alike
+        arms = f"{first}–{others[-1]}" if others else f"{first}"
+        table.add_row(arms, f"{mean:g}", f"{gap[first]:.6g}", f"{effective[first]:.6g}")
+    return table
+
+
+def _bounds(problem: Problem, n: int, rho: float, eta: float) -> Table:
+    """Return the bounds, each with what it says."""
+    table = plain()
+    table.add_column("bound", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("what it says")
+    scale = scale_of(problem.noise)
+    if scale is None:
+        table.add_row("Theorem 1", "–", f"needs subgaussian noise, which {problem.noise.name} is not")
+    else:
+        means = [mean / scale for mean in problem.means]
+        finite = scale * float(finite_time_sum(means, n, rho))
+        slope = scale * asymptotic_slope(means, eta)
+        table.add_row(
+            "Theorem 1, sum", f"{finite:.6g}", "regret of OCUCB-n is at most this times a constant of η alone"
+        )
+        table.add_row("Theorem 1, slope", f"{slope:.6g}", _slope(f"of OCUCB-n, η = {eta:g}, is at most", slope, n))
+    least = lai_robbins_slope(problem.means, problem.noise)
+    table.add_row("Lai–Robbins, slope", f"{least:.6g}", _slope("of a consistent policy is at least", least, n))
+    table.add_row("Appendix A, sum", *_lower_bound(problem, n))
+    return table
+
+
+def _slope(words: str, slope: float, n: int) -> str:
+    return f"the limit of regret / log n {words} this; times log n: {slope * math.log(n):.6g}"
+
+
+def _lower_bound(problem: Problem, n: int) -> tuple[str, str]:
+    """Return statement 1 of Appendix A, and whether its condition holds."""
+    if not isinstance(problem.noise, Gaussian):
+        return "–", "is for Gaussian noise"
+    scale = problem.noise.scale
+    means = [mean / scale for mean in problem.means]
+    value = f"{scale * float(lower_bound(means, n)):.6g}"
+    condition = "n Δ² ≥ k log n for every gap Δ, at ρ = 1/2, and no gap above 1"
+    if not bool(lower_bound_condition(means, n)):
+        return value, f"nothing, for its condition does not hold: {condition}"
+    return (
+        value,
+        f"regret is at least this, or else large where another arm is made best; its condition holds: {condition}",
+    )
+
+
+def _words(noise: Noise) -> str:
+    return f"{format_noise(noise)} noise"

@@ -1,0 +1,78 @@
+"""`ocucb compare`: the main job, policies against each other on the same rewards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ocucb.checks import whole
+from ocucb.cli.answers import answer_comparison
+from ocucb.cli.options import Count, Flag, Means, Real, Texts, read_problems
+from ocucb.cli.playing import STORE, Part, play
+from ocucb.lab.experiment import Experiment
+from ocucb.lab.spec import read_policies
+
+# OCUCB-n; what it refines, UCB; two that are told the horizon, MOSS and OCUCB; the Bayesian everybody knows; and the
+# nearest rival that needs no horizon: KL-UCB+ divides by T where OCUCB-n divides by T k, so they show what k is worth.
+POLICIES = ("ocucb-n", "ucb", "moss", "ocucb", "thompson-sampling", "kl-ucb+")
+PROBLEM = "mixed_gaps"
+HORIZON = 100_000
+RUNS = 160
+OUTPUT = Path("ocucb-compare")
+
+
+def compare(
+    *,
+    means: Means | None = None,
+    problem: Texts = (),
+    noise: str | None = None,
+    policy: Texts = POLICIES,
+    horizon: Count = HORIZON,
+    runs: Count | None = None,
+    precision: Real | None = None,
+    seed: Count = 0,
+    output: Path = OUTPUT,
+    executor: str | None = None,
+    no_report: Flag = False,
+    overwrite: Flag = False,
+) -> None:
+    """Compare policies: regret with error bars, differences on the same rewards, figures, a report.
+
+    Parameters
+    ----------
+    means
+        The mean of each arm, as in 0.5,0.4,0.4.
+    problem
+        A named problem, as in "worst_case(10, 0.3)"; repeat it for more. Without it and means: mixed_gaps.
+    noise
+        How rewards spread: bernoulli, "gaussian(scale=0.5)", "bounded(0, 2)", poisson, exponential.
+    policy
+        A policy, as in "ocucb-n(eta=1.5, rho=0.75)"; repeat it for more. The first is what others are compared to.
+    horizon
+        Rounds of each run.
+    runs
+        Runs of each policy on each problem; 160 if neither this nor precision is given.
+    precision
+        Instead of runs: add runs until each standard error is within this share of its mean, as in 0.01.
+    seed
+        Another seed, other rewards.
+    output
+        The folder for results and files.
+    executor
+        Where to play: threads, threads:4, processes:2, dask://host:8786, ray://host:10001.
+    no_report
+        Make neither figures nor a report.
+    overwrite
+        Delete the results that are in the output folder.
+    """
+    rounds = whole("horizon", horizon, 2, "give the rounds of a run")
+    named = problem or ((PROBLEM,) if means is None else ())
+    experiment = Experiment(
+        problems=tuple(read_problems(means, named, noise)),
+        policies=tuple(read_policies(list(policy), rounds)),
+        horizon=rounds,
+        runs=RUNS if runs is None and precision is None else runs,
+        precision=precision,
+        seed=seed,
+    )
+    part = Part(experiment, output / STORE)
+    answer_comparison(part, output, play([part], output, executor, overwrite), report=not no_report)

@@ -1,0 +1,84 @@
+"""`ocucb policies`: which policies there are."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, fields
+
+from ocucb.cli.screen import console, plain, titled
+from ocucb.lab.spec import find, parse_policy
+from ocucb.policies import POLICIES, Policy, Rule, Trend
+
+SAMPLE_HORIZON = 100  # to look at a rule that needs one; small, for Gittins computes a table
+
+REMARK = (
+    "A level L makes an index: the largest q with T d(mean, q) ≤ L, where d is the divergence of the noise. "
+    "T: pulls of the arm, t: the round, n: the horizon, K: arms, k: effective arms. "
+    "A lazy selector looks at few arms in a round, a scan at all."
+)
+
+
+def policies(name: str | None = None) -> None:
+    """List the policies: rule, parameters, what they need and how they choose.
+
+    Parameters
+    ----------
+    name
+        Show this policy alone, with what its parameters mean.
+    """
+    if name is None:
+        _list()
+    else:
+        _show(find("policy", name, {key: key for key in POLICIES}))
+
+
+def _list() -> None:
+    table = plain()
+    table.add_column("policy", no_wrap=True)
+    table.add_column("level or rule")
+    table.add_column("parameters")
+    table.add_column("needs")
+    table.add_column("selector", no_wrap=True)
+    for name, policy in POLICIES.items():
+        rule = _rule(name)
+        table.add_row(name, policy.formula, _parameters(policy), _needs(policy, rule), _selector(rule))
+    console().print(titled("Policies", table, REMARK))
+
+
+def _show(name: str) -> None:
+    screen, rule, policy = console(), _rule(name), POLICIES[name]
+    screen.print(f"{name}  ocucb.{policy.__name__}", style="bold", markup=False)
+    screen.print()
+    screen.print(inspect.getdoc(policy) or "", markup=False)
+    screen.print()
+    given = _parameters(policy)
+    facts = {"parameters": given or "none", "needs": _needs(policy, rule), "selector": _selector(rule)}
+    for key, fact in facts.items():
+        screen.print(f"{key + ':':12}{fact}", markup=False)
+    text = f"{name}({given})" if given else name
+    screen.print(f'{"use:":12}ocucb compare --policy "{text}"', markup=False, soft_wrap=True)
+
+
+def _rule(name: str) -> Rule:
+    return parse_policy(name, SAMPLE_HORIZON).rule()
+
+
+def _parameters(policy: type[Policy]) -> str:
+    own = [field for field in fields(policy) if field.name != "horizon"]
+    return ", ".join(
+        field.name if field.default is MISSING else f"{field.name}={field.default}".lower() for field in own
+    )
+
+
+def _needs(policy: type[Policy], rule: Rule) -> str:
+    needs = []
+    horizons = [field for field in fields(policy) if field.name == "horizon"]
+    if horizons:
+        needs.append("horizon" if horizons[0].default is MISSING else "horizon or none")
+    if rule.rho is not None:
+        needs.append("effective arms")
+    return ", ".join(needs) or "nothing"
+
+
+def _selector(rule: Rule) -> str:
+    return "scan" if rule.trend is Trend.NEITHER else "lazy"

@@ -1,0 +1,157 @@
+"""What a person sees while experiments are played: a live bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task
+from rich.table import Column
+from rich.text import Text
+
+from ocucb.lab.experiment import Experiment
+from ocucb.lab.simulate import Progress as Event
+
+PAUSE = 5.0  # seconds between lines where there is no terminal
+PATIENCE = 2.0  # seconds after which a slow start is explained
+SETTLED = 1.0  # seconds after which the first shards say how fast the rest will be
+WIDEST = 26  # characters of what is being played
+STARTING, COMPILING = "starting", "starting, may compile"  # it does the first time
+
+
+class Pace:
+    """How far experiments, played one after the other, have come, and how fast."""
+
+    def __init__(self, experiments: Sequence[Experiment], now: float) -> None:
+        self._coming = [(_runs(experiment), experiment.horizon) for experiment in experiments]
+        self._over = (0, 0)  # runs done and steps played, of the experiments that are over
+        self._horizon = 0
+        self._started = now
+        self._first: tuple[float, int] | None = None  # when the first shard came, and the steps played by then
+        self.runs_done = self.runs_planned = 0
+        self.steps_played = self.steps_left = 0
+
+    def begin(self) -> None:
+        """Count the next experiment no longer as one to come."""
+        self._horizon = self._coming.pop(0)[1]
+
+    def end(self, runs: int) -> None:
+        """Count an experiment, which has so many runs now, as over."""
+        self._over = self._over[0] + runs, self.steps_played
+
+    def note(self, event: Event, now: float) -> None:
+        """Take in that a shard is finished."""
+        self.runs_done = self._over[0] + event.runs_done
+        self.runs_planned = self._over[0] + event.runs_planned + sum(runs for runs, _ in self._coming)
+        self.steps_played = self._over[1] + (event.runs_done - event.runs_found) * self._horizon
+        self.steps_left = event.steps_planned - event.steps_done + sum(runs * rounds for runs, rounds in self._coming)
+        if self._first is None:
+            self._first = now, self.steps_played
+
+    def rate(self, now: float) -> float:
+        """Return the steps per second since the first shard came, for what was before may be compiling."""
+        since, before = self._first or (now, 0)
+        if now - since < SETTLED:  # a few shards that come at once would mislead
+            since, before = self._started, 0
+        return (self.steps_played - before) / max(now - since, 1e-9)
+
+    def words(self, now: float) -> tuple[str, str, str]:
+        """Return runs done, steps per second and the time left; empty before the first shard."""
+        if self._first is None:
+            return "", "", ""
+        rate = self.rate(now)
+        return (
+            f"{self.runs_done:,}/{self.runs_planned:,} runs",
+            f"{rate / 1e6:.3g} M steps/s",
+            f"{clock(self.steps_left / max(rate, 1.0))} left",
+        )
+
+
+class Watch:
+    """Shows what is played. `played` says whether anything was."""
+
+    def __init__(self, experiments: Sequence[Experiment], titles: Sequence[str]) -> None:
+        self._console = Console(stderr=True)
+        self._started = self._spoken = time.monotonic()
+        self._titles = list(titles)
+        self._title = ""
+        self.played = False
+        self.pace = Pace(experiments, self._started)
+        labels = [f"{title} {label}" for title, one in zip(titles, experiments, strict=True) for label in one.labels]
+        self._bar = Progress(
+            _Doing(Column(width=min(WIDEST, max(map(len, [*labels, COMPILING]))), no_wrap=True)),
+            BarColumn(bar_width=None),
+            *(_Word(self.pace, i, style) for i, style in enumerate(("", "cyan", "green"))),
+            console=self._console,
+            expand=True,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None)
+
+    def __enter__(self) -> Watch:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        if kind is None and self.played:
+            seconds = time.monotonic() - self._started
+            self._say(f"played {self.pace.steps_played / 1e6:,.4g} million steps in {seconds:.1f} seconds")
+
+    def begin(self) -> None:
+        """Watch the next experiment."""
+        self._title = self._titles.pop(0)
+        self.pace.begin()
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic()
+        if event.runs_found and not self.played:
+            self._say(f"found {event.runs_found:,} runs, playing the rest")
+        self.played = True
+        self.pace.note(event, now)
+        doing, pace = f"{self._title} {event.policy}".strip(), self.pace
+        if self._console.is_terminal:
+            total = pace.steps_played + pace.steps_left
+            self._bar.update(self._task, total=total, completed=pace.steps_played, description=doing)
+        elif now - self._spoken >= PAUSE:
+            self._spoken = now
+            self._say(f"{', '.join(pace.words(now))}: {doing}")
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="dim", highlight=False, soft_wrap=True)
+
+
+class _Doing(ProgressColumn):
+    """What is being played; before the first shard, why it takes so long."""
+
+    def render(self, task: Task) -> Text:
+        waiting = COMPILING if (task.elapsed or 0.0) > PATIENCE else STARTING
+        return Text(task.description or waiting, style="bold", no_wrap=True, overflow="ellipsis")
+
+
+class _Word(ProgressColumn):
+    """One of the words of a pace, as it is now, not as it was when the last shard came."""
+
+    def __init__(self, pace: Pace, which: int, style: str) -> None:
+        super().__init__(Column(no_wrap=True, justify="right"))
+        self._pace, self._which, self._style = pace, which, style
+
+    def render(self, task: Task) -> Text:
+        return Text(self._pace.words(time.monotonic())[self._which], style=self._style)
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as minutes and seconds, and hours if need be."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _runs(experiment: Experiment) -> int:
+    """Return how many runs are planned, of all policies on all problems; 0 where precision will decide."""
+    return (experiment.runs or 0) * len(experiment.policies) * len(experiment.problems)

@@ -1,0 +1,1 @@
+"""The lab: regret experiments with honest error bars."""

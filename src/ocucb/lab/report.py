@@ -1,0 +1,196 @@
+"""One HTML page with all there is about a result: charts, table, settings, provenance. It needs no network."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.resources
+import json
+import math
+import re
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from ocucb.lab.curves import curve_with_band, theory_curves
+from ocucb.lab.experiment import Experiment
+from ocucb.lab.plots import DARK_PALETTE, PAGE, PALETTE, SHARES, compact, points_by
+from ocucb.lab.problem import Problem
+from ocucb.lab.statistics import Row, pull_shares, quantiles, regret_samples, summary
+
+EXTREMES = 200  # runs outside the whiskers that are drawn, per policy
+WIDEST = 1000  # arms whose shares are drawn
+
+Plain = Any  # what JSON can hold
+
+
+def write_report(dataset: xr.Dataset, experiment: Experiment, path: str | Path) -> None:
+    """Write the page. It holds all it needs, Plotly's program included."""
+    Path(path).write_text(render(dataset, experiment), encoding="utf-8")
+
+
+def render(dataset: xr.Dataset, experiment: Experiment) -> str:
+    """Return the page as text."""
+    rows = summary(dataset, experiment)
+    plotly: Any = importlib.import_module("plotly.offline")  # not typed
+    parts = {
+        "title": escape(_title(experiment)),
+        "facts": escape(_facts(dataset, experiment, rows)),
+        "colours": _colours(),
+        "selector": _selector(experiment.problems),
+        "reference": escape(experiment.policies[0][0]),
+        "table": "\n".join(_table_row(row) for row in rows),
+        "settings": escape(str(dataset.attrs.get("experiment", ""))),
+        "provenance": _provenance(str(dataset.attrs.get("provenance", ""))),
+        "data": as_script(_data(dataset, experiment, rows)),
+        "plotly": plotly.get_plotlyjs().replace("</script", "<\\/script"),
+    }
+    template = importlib.resources.files("ocucb.lab").joinpath("report_template.html").read_text(encoding="utf-8")
+    # All at once, so that no part is searched for the names of others.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+
+
+def as_script(data: Plain) -> str:
+    """Return data as JSON that can stand inside a script element, whatever text it holds."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _data(dataset: xr.Dataset, experiment: Experiment, rows: list[Row]) -> Plain:
+    return {
+        "t": dataset["t"].to_numpy().tolist(),
+        "policies": [label for label, _ in experiment.policies],
+        "problems": [_problem(dataset, experiment, problem) for problem in experiment.problems],
+        "sweep": _sweep(experiment, rows),
+        "palette": {"light": PALETTE, "dark": DARK_PALETTE},
+        "page": PAGE,
+        "scale": SHARES.capitalize(),
+    }
+
+
+def _problem(dataset: xr.Dataset, experiment: Experiment, problem: Problem) -> Plain:
+    curves = theory_curves(problem, dataset["t"].to_numpy().tolist())
+    return {
+        "name": problem.name,
+        "gaps": _numbers(problem.gaps),
+        "wide": problem.arms > WIDEST,
+        "policies": [_policy(dataset, problem, label) for label, _ in experiment.policies],
+        "theory": [{"label": c.label, "t": _numbers(c.t), "values": _numbers(c.values)} for c in curves],
+    }
+
+
+def _policy(dataset: xr.Dataset, problem: Problem, label: str) -> Plain:
+    """Return what is drawn of one policy on one problem; None if no run was played."""
+    samples = regret_samples(dataset, problem.name, label)
+    if len(samples) == 0:
+        return None
+    mean, low, high = curve_with_band(samples, "normal")
+    final = np.sort(samples[:, -1])
+    box = quantiles(final, (0.05, 0.25, 0.5, 0.75, 0.95))
+    outside = np.concatenate([final[final > box[4]][::-1], final[final < box[0]]])[:EXTREMES]
+    shares = pull_shares(dataset, problem, label)
+    return {
+        "runs": len(samples),
+        "mean": _numbers(mean),
+        "low": _numbers(low),
+        "high": _numbers(high),
+        "box": _numbers(box),
+        "outside": _numbers(outside),
+        "shares": _numbers(100.0 * shares.mean(axis=0)) if len(shares) and problem.arms <= WIDEST else [],
+    }
+
+
+def _sweep(experiment: Experiment, rows: list[Row]) -> Plain:
+    """Return final regret against the number of arms or the gap, if the problems are of one kind; else None."""
+    measures: dict[Literal["arms", "gap"], str] = {"arms": "arms K", "gap": "smallest gap"}
+    kinds = {problem.name.partition("(")[0] for problem in experiment.problems}
+    for measure in measures:
+        points = sorted(points_by(measure, rows, experiment.problems), key=lambda point: point[0])
+        x = [value for value, _ in points]
+        if len(kinds) == 1 and len(x) >= 3 and len(set(x)) == len(x):
+            break
+    else:
+        return None
+    curves = [
+        {name: _numbers([getattr(at[k], name) for _, at in points]) for name in ("mean", "low", "high")}
+        for k in range(len(experiment.policies))
+    ]
+    return {"label": measures[measure], "x": _numbers(x), "curves": curves}
+
+
+def _numbers(values: npt.ArrayLike) -> list[float | None]:
+    """Return numbers of six digits, and None for those that are unknown."""
+    return [
+        float(f"{value:.6g}") if math.isfinite(value) else None for value in np.asarray(values, dtype=float).tolist()
+    ]
+
+
+def _title(experiment: Experiment) -> str:
+    policies, problems = len(experiment.policies), len(experiment.problems)
+    where = experiment.problems[0].name if problems == 1 else f"{problems} problems"
+    return f"Regret of {policies} {'policy' if policies == 1 else 'policies'} on {where}"
+
+
+def _facts(dataset: xr.Dataset, experiment: Experiment, rows: list[Row]) -> str:
+    fewest, most = min(row.runs for row in rows), max(row.runs for row in rows)
+    runs = compact(most) if fewest == most else f"{compact(fewest)} to {compact(most)}"
+    return f"{int(dataset['t'][-1]):,} rounds, {runs} runs each, seed {experiment.seed}"
+
+
+def _colours() -> str:
+    def block(theme: str) -> str:
+        return ":root{" + ";".join(f"--{name}:{value}" for name, value in PAGE[theme].items()) + "}"
+
+    return f"{block('light')}\n@media (prefers-color-scheme: dark){{{block('dark')}}}"
+
+
+def _selector(problems: tuple[Problem, ...]) -> str:
+    if len(problems) == 1:
+        return ""
+    options = "".join(f'<option value="{k}">{escape(problem.name)}</option>' for k, problem in enumerate(problems))
+    return f'<label class="selector">Problem <select id="problem">{options}</select></label>'
+
+
+def _table_row(row: Row) -> str:
+    """Return a line of the table; each cell carries the number it is sorted by."""
+    digits = 3 if math.isnan(row.mean) else min(3, max(0, 3 - math.floor(math.log10(max(row.mean, 1.0)))))
+
+    def number(value: float, sign: str = "") -> str:
+        return "–" if math.isnan(value) else f"{value:{sign},.{digits}f}".replace("-", "−")
+
+    def between(low: float, high: float, sign: str = "") -> str:
+        return "–" if math.isnan(low) else f"{number(low, sign)} … {number(high, sign)}"
+
+    cells = [
+        (row.runs, f"{row.runs:,}"),
+        (row.mean, number(row.mean)),
+        (row.high - row.low, between(row.low, row.high)),
+        (row.difference, number(row.difference, "+")),
+        (row.difference_high - row.difference_low, between(row.difference_low, row.difference_high, "+")),
+        (row.best_arm_share, "–" if math.isnan(row.best_arm_share) else f"{100 * row.best_arm_share:.2f} %"),
+        (row.median, number(row.median)),
+        (row.q95 - row.q05, between(row.q05, row.q95)),
+    ]
+    numbers = "".join(f'<td data-value="{value!r}">{text}</td>' for value, text in cells)
+    return f'<tr data-problem="{escape(row.problem)}"><th scope="row">{escape(row.policy)}</th>{numbers}</tr>'
+
+
+def _provenance(text: str) -> str:
+    """Return what is known of the making of the result, as a list of terms, or as it stands if it is no JSON object."""
+    try:
+        facts = json.loads(text)
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        return f"<pre>{escape(text)}</pre>"
+    terms = "".join(f"<dt>{escape(name)}</dt><dd>{escape(_words(value))}</dd>" for name, value in facts.items())
+    return f"<dl>{terms}</dl>"
+
+
+def _words(value: Plain) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,77 @@
+"""A Ray cluster. Ray has no Executor, so this is one: a thin coat over remote calls. Its workers need ocucb too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
+
+import ray as _ray
+
+from ocucb.errors import ParameterError
+
+ray: Any = _ray  # typed in part only
+
+QUIET = {"log_to_driver": False, "logging_level": logging.WARNING}
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def call(function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
+    """Call a function, there."""
+    return function(*given, **named)
+
+
+class RayExecutor(Executor):
+    """Calls on the Ray cluster that this process is connected to, as concurrent futures."""
+
+    def __init__(self) -> None:
+        self._call: Any = ray.remote(call)
+        self._futures: set[Future[Any]] = set()
+        self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def submit(self, fn: Callable[Given, Answer], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Answer]:
+        reference = self._call.remote(fn, *args, **kwargs)
+        future: Future[Answer] = reference.future()
+
+        def settle(future: Future[Answer]) -> None:
+            self._futures.discard(future)
+            if future.cancelled():
+                ray.cancel(reference)
+
+        self._futures.add(future)
+        future.add_done_callback(settle)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        for future in list(self._futures):
+            if cancel_futures:
+                future.cancel()
+            elif wait:
+                future.exception()
+
+
+@contextmanager
+def connect(address: str) -> Iterator[Executor]:
+    """Connect to the cluster at host:port, or for "local" start one here, unless this process is connected already."""
+    ours = not ray.is_initialized()
+    if ours:
+        try:
+            if address == "local":
+                ray.init("local", include_dashboard=False, **QUIET)
+            else:
+                ray.init(f"ray://{address}", **QUIET)
+        except (ConnectionError, ImportError, RuntimeError, ValueError) as problem:
+            raise ParameterError(
+                f"ray://{address} must be a cluster that answers, got: {problem}; use ray://local, or start one"
+            ) from None
+    executor = RayExecutor()
+    try:
+        yield executor
+    finally:
+        executor.shutdown(cancel_futures=True)
+        if ours:
+            ray.shutdown()

@@ -1,0 +1,62 @@
+"""A shard: some runs of one policy on one problem. A pure function with a small answer, for any machine to call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ocucb.compiled import QUANTILE, Floats, Integers, address
+from ocucb.lab.episode import episodes, may_lead
+from ocucb.lab.problem import Problem
+from ocucb.policies import Policy
+from ocucb.selection import Selector
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The runs first, first + 1, ... of a policy on a problem. Picklable and hashable.
+
+    trace : how many of the first rounds' choices to record, usually 0.
+    """
+
+    problem: Problem
+    policy: Policy
+    horizon: int
+    checkpoints: tuple[int, ...]
+    seed: int
+    first: int
+    runs: int
+    trace: int = 0
+
+
+class Outcome(NamedTuple):
+    """One row per run: pseudo-regret at each checkpoint, pulls of every arm at the end, and choices if traced."""
+
+    regret: Floats
+    pulls: Integers
+    choices: Integers
+
+
+def play(shard: Shard) -> Outcome:
+    """Play the runs of a shard. The same shard gives the same bits everywhere."""
+    family = shard.problem.noise.family()
+    rule = shard.policy.rule()
+    selector = Selector(rule, family, 0, shard.problem.arms)
+    outcome = Outcome(
+        np.empty((shard.runs, len(shard.checkpoints))),
+        np.empty((shard.runs, shard.problem.arms), dtype=np.int64),
+        np.empty((shard.runs, min(shard.trace, shard.horizon)), dtype=np.int64),
+    )
+    episodes(
+        selector.address,
+        np.array(shard.problem.means),
+        shard.seed,
+        shard.first,
+        address(family.quantile, QUANTILE),
+        may_lead(rule),
+        np.array(shard.checkpoints, dtype=np.int64),
+        *outcome,
+    )
+    return outcome

@@ -1,0 +1,26 @@
+"""The paper's quantities as pure functions: gaps and effective arms, upper and lower bounds."""
+
+from ocucb.theory.bounds import (
+    Alternative,
+    asymptotic_slope,
+    finite_time_sum,
+    lai_robbins_slope,
+    lower_bound,
+    lower_bound_alternative,
+    lower_bound_condition,
+    worst_case_rate,
+)
+from ocucb.theory.gaps import effective_arms, gaps
+
+__all__ = [
+    "Alternative",
+    "asymptotic_slope",
+    "effective_arms",
+    "finite_time_sum",
+    "gaps",
+    "lai_robbins_slope",
+    "lower_bound",
+    "lower_bound_alternative",
+    "lower_bound_condition",
+    "worst_case_rate",
+]

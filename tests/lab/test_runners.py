@@ -1,0 +1,157 @@
+"""Runners: threads, processes, a Dask cluster and a Ray of two workers give the bits that one thread gives."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import distributed
+import numpy as np
+import pytest
+import ray as _ray
+import xarray as xr
+
+from lab.small_study import assert_same, small
+from ocucb import UCB, LevelPolicy, ParameterError
+from ocucb.compiled import Parameters
+from ocucb.lab.experiment import Experiment
+from ocucb.lab.problem import worst_case
+from ocucb.lab.runners import open_executor
+from ocucb.lab.runners.local import cores
+from ocucb.lab.simulate import simulate
+
+LocalCluster: Any = distributed.LocalCluster
+Client: Any = distributed.Client
+ray: Any = _ray
+
+
+def patient(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 2.0 * math.log(t)
+
+
+@pytest.fixture(scope="module")
+def expected() -> xr.Dataset:
+    with open_executor("threads:1") as pool:
+        return simulate(small(), pool)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Return where a Dask cluster of two worker processes can be found."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address.removeprefix("tcp://")
+
+
+@pytest.fixture(scope="module")
+def local_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    token = tmp_path_factory.mktemp("ray") / "token"  # Ray would put one of its own into the user's home
+    token.write_text(secrets.token_hex(32))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+        yield
+        ray.shutdown()
+
+
+def test_threads(expected: xr.Dataset) -> None:
+    with open_executor("threads:2") as pool:
+        assert isinstance(pool, ThreadPoolExecutor)
+        assert_same(simulate(small(), pool), expected)
+
+
+def test_default_is_a_thread_for_each_core() -> None:
+    for text in (None, "threads"):
+        with open_executor(text) as pool:
+            assert isinstance(pool, ThreadPoolExecutor)
+            assert pool._max_workers == cores()
+    assert 1 <= cores() <= (os.cpu_count() or 1)
+
+
+def test_processes(expected: xr.Dataset) -> None:
+    own = LevelPolicy("patient", patient, trend="rises")
+    experiment = Experiment((worst_case(3),), (("ucb", UCB(4.0)), ("own", own)), 200, runs=20)
+    with open_executor("processes:2") as pool:
+        assert isinstance(pool, ProcessPoolExecutor)
+        assert pool.submit(os.getpid).result() != os.getpid()
+        assert_same(simulate(small(), pool), expected)
+        found = simulate(experiment, pool)  # a level of one's own travels too
+    np.testing.assert_array_equal(found.regret.values[:, 0], found.regret.values[:, 1])
+
+
+def test_dask(expected: xr.Dataset, address: str) -> None:
+    with open_executor(f"dask://{address}") as pool:
+        assert_same(simulate(small(), pool), expected)
+
+
+def test_dask_executor_of_a_client(expected: xr.Dataset, address: str) -> None:
+    with Client(address, set_as_default=False) as client:
+        assert len(client.scheduler_info()["workers"]) == 2
+        assert_same(simulate(small(), client.get_executor()), expected)
+
+
+def test_ray(expected: xr.Dataset, local_ray: None) -> None:
+    with open_executor("ray://local") as pool:
+        assert pool.submit(os.getpid).result() != os.getpid()
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(operator.truediv, 1, 0).result()
+        assert_same(simulate(small(), pool), expected)
+    assert ray.is_initialized()  # it was there before
+
+
+def test_ray_forgets_what_was_not_waited_for(local_ray: None) -> None:
+    with open_executor("ray://local") as pool:
+        futures = [pool.submit(time.sleep, 0.5) for _ in range(200)]
+    assert sum(future.cancelled() for future in futures) > 100
+    with open_executor("ray://local") as pool:
+        assert pool.submit(abs, -1).result(timeout=25.0) == 1  # half of what the others would have taken
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "thread",
+        "threads:",
+        "threads:0",
+        "threads:-1",
+        "threads:two",
+        "threads:²",
+        "dask://",
+        "dask:1",
+        "mpi://host",
+    ],
+)
+def test_wrong_text(text: str) -> None:
+    with (
+        pytest.raises(ParameterError, match=r"executor must be one of threads, threads:4, .* got"),
+        open_executor(text),
+    ):
+        pass
+
+
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ocucb.lab.runners.dask.PATIENCE", "200ms")
+    with (
+        pytest.raises(ParameterError, match=r"dask://127\.0\.0\.1:9 must be a scheduler that answers"),
+        open_executor("dask://127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_package_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ocucb.lab.runners.dask", None)
+    with pytest.raises(ParameterError, match=r"needs the package distributed.*pip install 'ocucb\[dask\]'"):
+        open_executor("dask://host:8786").__enter__()
+
+
+def test_clusters_are_imported_only_where_they_are_used() -> None:
+    check = "import sys, ocucb.lab.simulate; sys.exit(bool({'distributed', 'ray'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
