@@ -7,7 +7,7 @@ STAMP := .venv/.installed
 .PHONY: demo test check bench format clean
 
 demo: $(STAMP)
-	@$(BIN)/python examples/race.py
+	@$(BIN)/ocucb compare
 
 test: check
 	$(BIN)/python -m pytest -n 2

@@ -9,6 +9,7 @@ cost is the median of several blocks, all in one process, so the ratios hold on 
 from __future__ import annotations
 
 import gc
+import math
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -76,7 +77,7 @@ def numpy_step(arms: int) -> Callable[[float], None]:
         powers = np.sqrt(pulls[order])
         effective = np.empty(arms)
         effective[order] = (np.cumsum(powers) + powers * np.arange(arms - 1, -1, -1)) / powers
-        level = 1.1 * np.log(np.maximum(np.maximum(np.e, np.log(t)), t * np.log(t) / (pulls * effective)))
+        level = 1.1 * np.log(np.maximum(np.maximum(math.e, np.log(t)), t * np.log(t) / (pulls * effective)))
         arm = int(np.argmax(totals / pulls + np.sqrt(2.0 * level / pulls)))
         pulls[arm] += 1.0
         totals[arm] += means[arm] + draw

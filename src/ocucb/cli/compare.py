@@ -16,7 +16,7 @@ from ocucb.lab.spec import read_policies
 POLICIES = ("ocucb-n", "ucb", "moss", "ocucb", "thompson-sampling", "kl-ucb+")
 PROBLEM = "mixed_gaps"
 HORIZON = 100_000
-RUNS = 160
+RUNS = 120
 OUTPUT = Path("ocucb-compare")
 
 
@@ -50,7 +50,7 @@ def compare(
     horizon
         Rounds of each run.
     runs
-        Runs of each policy on each problem; 160 if neither this nor precision is given.
+        Runs of each policy on each problem; 120 if neither this nor precision is given.
     precision
         Instead of runs: add runs until each standard error is within this share of its mean, as in 0.01.
     seed
