@@ -16,7 +16,7 @@ import ocucb
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "docs" / "new_policy.md", *sorted((ROOT / "docs" / "policies").glob("*.md"))]
-MODULES = [module.name for module in pkgutil.walk_packages(ocucb.__path__, "ocucb.")]
+MODULES = [found.name for found in pkgutil.walk_packages(ocucb.__path__, "ocucb.") if "__main__" not in found.name]
 
 
 def blocks(page: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 import sys
 import warnings
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 from ocucb.errors import GuaranteeWarning, OcucbError
 
-FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+FAILED, INTERRUPTED = 2, 130
 LAB = {"cyclopts", "matplotlib", "plotly", "rich", "scipy", "tomli_w", "xarray", "zarr"}
 
 
@@ -20,33 +20,38 @@ def main(tokens: Sequence[str] | None = None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always", GuaranteeWarning)
         warnings.showwarning = _notes()
-        code = run(sys.argv[1:] if tokens is None else tokens)
+        code = exit_code(sys.argv[1:] if tokens is None else tokens)
     sys.exit(code)
 
 
-def run(tokens: Sequence[str]) -> int:
+def exit_code(tokens: Sequence[str]) -> int:
     """Run the command and return its exit code. An error that a user can make is one line."""
     try:
-        from ocucb.cli import app  # noqa: PLC0415  it needs what may not be installed
-
-        app.call(tokens)
+        importlib.import_module("ocucb.cli.app").call(tokens)  # late, for it needs what may not be installed
     except OcucbError as problem:
         return _fail(str(problem))
-    except ModuleNotFoundError as problem:
-        if problem.name is None or problem.name.partition(".")[0] not in LAB:
+    except ImportError as problem:
+        missing = _missing(problem)
+        if missing is None:
             raise
-        return _fail(f'this command needs {problem.name}, which is not installed; pip install "ocucb[lab]"')
-    except BrokenPipeError:  # someone closed what we print to, as head does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
+        return _fail(f'this command needs {missing}, which is not installed; pip install "ocucb[lab]"')
     except BrokenExecutor as problem:
-        return _fail(f"a worker broke down, and the same command goes on without it: {problem}")
+        return _fail(f"a worker broke down, and the same command goes on from what is done: {problem}")
     except OSError as problem:
         where = "" if problem.filename is None else f": {problem.filename}"
         return _fail(f"{problem.strerror or problem}{where}")
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
+
+
+def _missing(problem: ImportError) -> str | None:
+    """Return which package of the extra is not installed, if that is the problem or its cause."""
+    for error in (problem, problem.__cause__):
+        name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if name in LAB:
+            return name
+    return None
 
 
 def _fail(message: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ocucb.cli.folder import Folder, add_comparison, add_sweep
 from ocucb.cli.playing import Part, Played
 from ocucb.cli.screen import console, drawing, show_files
-from ocucb.cli.tables import comparison, sweep_table
+from ocucb.cli.tables import comparison, sweep_tables
 from ocucb.lab.study import Sweep
 
 
@@ -35,7 +35,7 @@ def answer_sweep(
         names = dict.fromkeys(part.experiment.problems[i].name for part in parts)
         title = " … ".join(list(names)[:: max(1, len(names) - 1)])
         ours = [(value, rows[i * policies : (i + 1) * policies]) for value, rows in points]
-        screen.print(sweep_table(sweep, title, ours))
+        screen.print(*sweep_tables(sweep, title, ours, screen.width), sep="\n")
         screen.print()
     folder = Folder(home, parts, played.anew)
     with drawing():

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.table import Table
 
 from ocucb.checks import whole
-from ocucb.cli.options import Count, Means, Real, Texts, read_problems
+from ocucb.cli.options import Count, Means, Problems, Real, Spread, read_problems
 from ocucb.cli.screen import console, plain
 from ocucb.lab.problem import Problem
 from ocucb.lab.spec import format_noise
@@ -29,9 +29,9 @@ HORIZON = 100_000
 
 def bounds(
     *,
-    means: Means | None = None,
-    problem: Texts = (),
-    noise: str | None = None,
+    means: Means = None,
+    problem: Problems = (),
+    noise: Spread = None,
     horizon: Count = HORIZON,
     rho: Real = 0.5,
     eta: Real = 1.1,
@@ -40,12 +40,6 @@ def bounds(
 
     Parameters
     ----------
-    means
-        The mean of each arm, as in 0.5,0.4,0.4.
-    problem
-        A named problem, as in "worst_case(10, 0.3)"; repeat it for more. Without it and means: mixed_gaps.
-    noise
-        How rewards spread: bernoulli, "gaussian(scale=0.5)", "bounded(0, 2)", poisson, exponential.
     horizon
         The number of rounds n.
     rho

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ocucb.checks import whole
 from ocucb.cli.answers import answer_comparison
-from ocucb.cli.options import Count, Flag, Means, Real, Texts, read_problems
+from ocucb.cli.options import Count, Means, NoReport, Overwrite, Place, Problems, Real, Spread, Texts, read_problems
 from ocucb.cli.playing import STORE, Part, play
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.spec import read_policies
@@ -22,29 +22,23 @@ OUTPUT = Path("ocucb-compare")
 
 def compare(
     *,
-    means: Means | None = None,
-    problem: Texts = (),
-    noise: str | None = None,
+    means: Means = None,
+    problem: Problems = (),
+    noise: Spread = None,
     policy: Texts = POLICIES,
     horizon: Count = HORIZON,
     runs: Count | None = None,
     precision: Real | None = None,
     seed: Count = 0,
     output: Path = OUTPUT,
-    executor: str | None = None,
-    no_report: Flag = False,
-    overwrite: Flag = False,
+    executor: Place = None,
+    no_report: NoReport = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Compare policies: regret with error bars, differences on the same rewards, figures, a report.
 
     Parameters
     ----------
-    means
-        The mean of each arm, as in 0.5,0.4,0.4.
-    problem
-        A named problem, as in "worst_case(10, 0.3)"; repeat it for more. Without it and means: mixed_gaps.
-    noise
-        How rewards spread: bernoulli, "gaussian(scale=0.5)", "bounded(0, 2)", poisson, exponential.
     policy
         A policy, as in "ocucb-n(eta=1.5, rho=0.75)"; repeat it for more. The first is what others are compared to.
     horizon
@@ -57,12 +51,6 @@ def compare(
         Another seed, other rewards.
     output
         The folder for results and files.
-    executor
-        Where to play: threads, threads:4, processes:2, dask://host:8786, ray://host:10001.
-    no_report
-        Make neither figures nor a report.
-    overwrite
-        Delete the results that are in the output folder.
     """
     rounds = whole("horizon", horizon, 2, "give the rounds of a run")
     named = problem or ((PROBLEM,) if means is None else ())

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import xarray as xr
-from matplotlib.figure import Figure
 
 from ocucb.cli.playing import Part
 from ocucb.lab.experiment import Experiment
@@ -19,17 +18,22 @@ from ocucb.lab.report import write_report
 from ocucb.lab.result import Store
 from ocucb.lab.study import Sweep
 
+FIGURES = (".png", ".pdf")
 LARGEST = 2**29  # bytes of results that one report may gather
 
 
 def draw_regret(part: Part, problem: Problem, stem: str, folder: Path) -> None:
     """Draw regret against t."""
-    _save(regret_curves(_dataset(part), problem), stem, folder)
+    figure = regret_curves(_dataset(part), problem)
+    for suffix in FIGURES:
+        save(figure, folder / f"{stem}{suffix}")
 
 
 def draw_sweep(sweep: Sweep, points: Points, stem: str, folder: Path) -> None:
     """Draw final regret against what was swept."""
-    _save(sweep_curves(points, sweep.label, x_scale=sweep.scale), stem, folder)
+    figure = sweep_curves(points, sweep.label, x_scale=sweep.scale)
+    for suffix in FIGURES:
+        save(figure, folder / f"{stem}{suffix}")
 
 
 def report(parts: Sequence[Part], name: str, folder: Path) -> None:
@@ -59,8 +63,3 @@ def _run_bytes(experiment: Experiment) -> int:
     """Return how much a run of every policy on every problem takes in memory."""
     arms = max(problem.arms for problem in experiment.problems)
     return 8 * len(experiment.problems) * len(experiment.policies) * (len(experiment.checkpoints) + arms)
-
-
-def _save(figure: Figure, stem: str, folder: Path) -> None:
-    for suffix in (".png", ".pdf"):
-        save(figure, folder / f"{stem}{suffix}")

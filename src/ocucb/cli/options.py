@@ -32,11 +32,33 @@ def _count(_: object, tokens: Sequence[Any]) -> int:
     return int(number)
 
 
+def _joined(texts: Sequence[str]) -> str | None:
+    return ", ".join(texts) or None
+
+
 Count = Annotated[int, Parameter(converter=_count, allow_leading_hyphen=True)]
 Real = Annotated[float, Parameter(allow_leading_hyphen=True)]
-Means = Annotated[str, Parameter(allow_leading_hyphen=True, metavar="NUMBERS")]
-Texts = Annotated[tuple[str, ...], Parameter(metavar="TEXT", show_default=lambda texts: ", ".join(texts) or None)]
-Flag = Annotated[bool, Parameter(show_default=False)]
+Texts = Annotated[tuple[str, ...], Parameter(metavar="TEXT", show_default=_joined)]
+Means = Annotated[
+    str | None,
+    Parameter(allow_leading_hyphen=True, metavar="NUMBERS", help="The mean of each arm, as in 0.5,0.4,0.4."),
+]
+Problems = Annotated[
+    Texts,
+    Parameter(
+        help='A named problem, as in "worst_case(10, 0.3)"; repeat it for more. Without it and means: mixed_gaps.',
+    ),
+]
+Spread = Annotated[
+    str | None,
+    Parameter(help='How rewards spread: bernoulli, "gaussian(scale=0.5)", "bounded(0, 2)", poisson, exponential.'),
+]
+Place = Annotated[
+    str | None,
+    Parameter(help="Where to play: threads, threads:4, processes:2, dask://host:8786, ray://host:10001."),
+]
+NoReport = Annotated[bool, Parameter(show_default=False, help="Make neither figures nor a report.")]
+Overwrite = Annotated[bool, Parameter(show_default=False, help="Delete the results that are in the output folder.")]
 
 
 def read_problems(means: str | None, named: Sequence[str], noise: str | None) -> list[Problem]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, NoReturn
 from ocucb.cli.progress import Watch
 from ocucb.errors import ParameterError, StateError
 from ocucb.lab.experiment import Experiment
-from ocucb.lab.result import Store
+from ocucb.lab.result import FORMAT
 from ocucb.lab.runners import open_executor
 from ocucb.lab.simulate import simulate
 from ocucb.lab.statistics import Row, summary
@@ -71,8 +71,18 @@ def _prepare(parts: Sequence[Part], home: Path, overwrite: bool) -> None:
         ) from None
     for part in parts:
         if overwrite and part.store.exists():
-            Store.open(part.store)  # raises unless it is ours to delete
-            shutil.rmtree(part.store)
+            _delete(part.store)
+
+
+def _delete(store: Path) -> None:
+    """Delete a store, whole or half made; nothing else."""
+    mark = store / "zarr.json"
+    empty = store.is_dir() and not any(store.iterdir())
+    if not empty and not (mark.is_file() and FORMAT in mark.read_text(encoding="utf-8", errors="replace")):
+        raise StateError(
+            f"{store} must hold results of ocucb to be overwritten, got something else; choose another output"
+        )
+    shutil.rmtree(store)
 
 
 def _stopped(watch: Watch) -> None:

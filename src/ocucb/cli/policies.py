@@ -34,14 +34,14 @@ def policies(name: str | None = None) -> None:
 
 def _list() -> None:
     table = plain()
-    table.add_column("policy", no_wrap=True)
+    table.add_column("policy, parameters", no_wrap=True)
     table.add_column("level or rule")
-    table.add_column("parameters")
-    table.add_column("needs")
+    table.add_column("needs", no_wrap=True)
     table.add_column("selector", no_wrap=True)
     for name, policy in POLICIES.items():
         rule = _rule(name)
-        table.add_row(name, policy.formula, _parameters(policy), _needs(policy, rule), _selector(rule))
+        named = "\n".join([name, *(f"  {parameter}" for parameter in _parameters(policy))])
+        table.add_row(named, policy.formula, "\n".join(_needs(policy, rule)), _selector(rule))
     console().print(titled("Policies", table, REMARK))
 
 
@@ -51,9 +51,9 @@ def _show(name: str) -> None:
     screen.print()
     screen.print(inspect.getdoc(policy) or "", markup=False)
     screen.print()
-    given = _parameters(policy)
-    facts = {"parameters": given or "none", "needs": _needs(policy, rule), "selector": _selector(rule)}
-    for key, fact in facts.items():
+    given = ", ".join(_parameters(policy))
+    needs = ", ".join(_needs(policy, rule))
+    for key, fact in {"parameters": given or "none", "needs": needs, "selector": _selector(rule)}.items():
         screen.print(f"{key + ':':12}{fact}", markup=False)
     text = f"{name}({given})" if given else name
     screen.print(f'{"use:":12}ocucb compare --policy "{text}"', markup=False, soft_wrap=True)
@@ -63,21 +63,17 @@ def _rule(name: str) -> Rule:
     return parse_policy(name, SAMPLE_HORIZON).rule()
 
 
-def _parameters(policy: type[Policy]) -> str:
-    own = [field for field in fields(policy) if field.name != "horizon"]
-    return ", ".join(
-        field.name if field.default is MISSING else f"{field.name}={field.default}".lower() for field in own
-    )
+def _parameters(policy: type[Policy]) -> list[str]:
+    """Return parameters with their defaults; the horizon is told by the experiment."""
+    return [f"{field.name}={field.default}".lower() for field in fields(policy) if field.name != "horizon"]
 
 
-def _needs(policy: type[Policy], rule: Rule) -> str:
-    needs = []
-    horizons = [field for field in fields(policy) if field.name == "horizon"]
-    if horizons:
-        needs.append("horizon" if horizons[0].default is MISSING else "horizon or none")
+def _needs(policy: type[Policy], rule: Rule) -> list[str]:
+    told = [field for field in fields(policy) if field.name == "horizon"]
+    needs = ["horizon" if field.default is MISSING else "horizon or none" for field in told]
     if rule.rho is not None:
         needs.append("effective arms")
-    return ", ".join(needs) or "nothing"
+    return needs or ["nothing"]
 
 
 def _selector(rule: Rule) -> str:

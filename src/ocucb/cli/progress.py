@@ -98,7 +98,8 @@ class Watch:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
         if kind is None and self.played:
             seconds = time.monotonic() - self._started
             self._say(f"played {self.pace.steps_played / 1e6:,.4g} million steps in {seconds:.1f} seconds")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ocucb.cli.answers import answer_comparison, answer_sweep
-from ocucb.cli.options import Flag
+from ocucb.cli.options import NoReport, Overwrite, Place
 from ocucb.cli.playing import STORE, Part, play
 from ocucb.cli.screen import console, plain, titled
 from ocucb.errors import ParameterError
@@ -21,9 +21,9 @@ def run(
     *,
     size: Literal["quick", "full"] = "quick",
     output: Path | None = None,
-    executor: str | None = None,
-    no_report: Flag = False,
-    overwrite: Flag = False,
+    executor: Place = None,
+    no_report: NoReport = False,
+    overwrite: Overwrite = False,
     list_: Annotated[bool, Parameter(name="--list", show_default=False)] = False,
 ) -> None:
     """Run a study: an experiment, or one for every value of something that is swept.
@@ -36,12 +36,6 @@ def run(
         Few runs and values, about a minute; or many, hours.
     output
         The folder for results and files; ocucb-NAME-SIZE if not given.
-    executor
-        Where to play: threads, threads:4, processes:2, dask://host:8786, ray://host:10001.
-    no_report
-        Make neither figures nor reports.
-    overwrite
-        Delete the results that are in the output folder.
     list_
         List the built-in studies.
     """

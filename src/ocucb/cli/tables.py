@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ocucb.cli.screen import add_column, plain, titled
@@ -14,6 +14,7 @@ from ocucb.lab.statistics import Row
 from ocucb.lab.study import Sweep
 
 MOST = 20  # lines of a sweep
+GUTTER = 3  # between columns
 
 
 def comparison(problem: str, rows: Sequence[Row], experiment: Experiment) -> Group:
@@ -33,18 +34,29 @@ def comparison(problem: str, rows: Sequence[Row], experiment: Experiment) -> Gro
     return titled(f"{problem}: {_facts(rows, experiment)}", table, remark)
 
 
-def sweep_table(sweep: Sweep, problem: str, points: Sequence[tuple[float, Sequence[Row]]]) -> Group:
-    """Return final regret, one line per value and one column per policy."""
+def sweep_tables(
+    sweep: Sweep, problem: str, points: Sequence[tuple[float, Sequence[Row]]], width: int
+) -> list[RenderableType]:
+    """Return final regret, one line per value and one column per policy; more tables if they do not fit the width."""
     shown = _some(points, MOST)
-    lines = [_regrets(rows) for _, rows in shown]
-    table = plain()
-    table.add_column(sweep.label, justify="right")
-    for row, *cells in zip(points[0][1], *lines, strict=True):
-        add_column(table, row.policy, cells)
-    for (value, _), cells in zip(shown, lines, strict=True):
-        table.add_row(f"{value:,g}", *cells)
+    values = [Text(f"{value:,g}") for value, _ in shown]
+    columns = list(zip(*(_regrets(rows) for _, rows in shown), strict=True))
+    labels = [row.policy for row in points[0][1]]
+    widest = GUTTER + max(cell.cell_len for cells in columns for cell in cells)
+    room = width - max(len(sweep.label), *(value.cell_len for value in values))
+    tables = -(-len(columns) * widest // max(room, widest))
+    each = -(-len(columns) // tables)
+    parts: list[RenderableType] = [Text(problem, "bold"), ""]
+    for first in range(0, len(columns), each):
+        table = plain()
+        add_column(table, sweep.label, values)
+        for label, cells in list(zip(labels, columns, strict=True))[first : first + each]:
+            add_column(table, label, cells)
+        for line in zip(values, *columns[first : first + each], strict=True):
+            table.add_row(*line)
+        parts += [table, ""]
     left_out = "" if len(shown) == len(points) else f"; {len(shown)} of {len(points)} values, all are in table.csv"
-    return titled(problem, table, f"regret at the horizon; ± is half a 95 % interval{left_out}")
+    return [*parts, Text(f"regret at the horizon; ± is half a 95 % interval{left_out}", "dim")]
 
 
 def with_error(mean: float, half: float, sign: str = "") -> str:

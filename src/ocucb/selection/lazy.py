@@ -8,8 +8,9 @@ best index is looked at. An arm that wins twice in a row becomes the leader.
 A bound that rises with t expires. Arms whose bounds expire in the same round share a *bucket*: bucket (span, parity)
 expires at a multiple of 2^span, one to two times 2^span rounds after its bounds were made. An arm gets the longest span
 in which its bound climbs at most a share of its distance to the best: a large share if time wore out the last bound
-(the best stands still), a small one if the best came down to it. No span is shorter than sqrt(t)/2 or a hundred rounds:
-arms that close are looked at anyway. The shares decide how many arms are looked at, never the choice.
+(the best stands still), a small one if the best came down to it. No span is shorter than about sqrt(t)/2 rounds, or if
+that is less a hundred or sqrt(K): arms that close are looked at anyway. The shares decide how many arms are looked at,
+never the choice.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buc
 FALLS = int(Trend.FALLS)
 NEITHER = int(Trend.NEITHER)
 LONGEST = BUCKETS // 2 - 1
-PATIENT = 0.6
-WARY = 0.3
+PATIENT = 0.5
+WARY = 0.1
 
 
 @kernel
@@ -121,7 +122,7 @@ def _tighten(state: State, arm: int, t: int, value: float, best: float) -> None:
     """Renew a bound that reached the best in vain, if it could be lower."""
     arms = arms_at(state.arms)
     bucket = arms[arm].bucket
-    if state.trend == FALLS or bucket < 0 or bucket >> 1 > _shortest(t):
+    if state.trend == FALLS or bucket < 0 or bucket >> 1 > _shortest(state, t):
         _place(state, arm, t, value, best)
 
 
@@ -171,7 +172,7 @@ def _bound(state: State, arm: int, t: int, value: float, best: float, share: flo
         # Near the mean an index is steep in its level, and only `ceiling` leaves room enough there.
         return value + room if value - this.mean > 1e5 * room else ceiling(state, arm, float(t))
     aim = value + share * (best - value)
-    shortest = _shortest(t)
+    shortest = _shortest(state, t)
     span = max(shortest, this.span) if aim > value else shortest
     bound = ceiling(state, arm, float(_due(t, span)))
     longer = _longer(span, (aim - value) / (bound - value))
@@ -200,8 +201,9 @@ def _longer(span: int, ratio: float) -> int:
 
 
 @kernel
-def _shortest(t: int) -> int:
-    return min(6, max(0, math.frexp(float(t))[1] // 2 - 1))
+def _shortest(state: State, t: int) -> int:
+    most = max(6, math.frexp(float(state.active))[1] // 2 + 1)
+    return min(most, max(0, math.frexp(float(t))[1] // 2 - 1))
 
 
 @kernel
