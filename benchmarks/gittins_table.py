@@ -1,14 +1,19 @@
-"""Seconds and accuracy of the Gittins tables: `.venv/bin/python benchmarks/gittins_table.py [size ...]`, by hand."""
+"""Seconds and accuracy of the Gittins tables, against inductions of their own at random points between the knots.
+
+"off by" is the largest error of the index g; in brackets, in units of 1/√T.
+
+    python -m benchmarks.gittins_table
+"""
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 from os import environ
 
 import numpy as np
 
+from benchmarks.table import write
 from ocucb.compiled import Floats
 from ocucb.policies import gittins_table
 from ocucb.policies.gittins import level, parameters_of
@@ -35,29 +40,33 @@ def direct(pulls: int, remaining: int, nodes: int) -> float:
     return float(scaled * np.sqrt(remaining / (pulls * (pulls + remaining))))
 
 
-def main(sizes: list[int]) -> None:
+def measure(size: int) -> list[str]:
+    """Compute one table, and compare it at random points with inductions of their own."""
+    start = time.perf_counter()
+    parameters = parameters_of(size)
+    seconds = time.perf_counter() - start
+    points = random_points(size)
+    exact = np.array([direct(*point, nodes=20) for point in points])
+    knot = np.array([direct(*point, nodes=gittins_table.NODES) for point in points])
+    table = np.array([index_from(parameters, *point) for point in points])
+    unit = np.array([np.sqrt(pulls) for pulls, _ in points])
+    gittins_table._tables.clear()
+    start = time.perf_counter()
+    parameters_of(size)
+    loading = 1e3 * (time.perf_counter() - start)
+    errors = [f"{np.abs(one - exact).max():.1e} ({np.abs(unit * (one - exact)).max():.1e})" for one in (knot, table)]
+    return [f"{size:,}", f"{seconds:.2f}", f"{loading:.2f}", f"{parameters.nbytes / 1024:.1f}", *errors]
+
+
+def main() -> None:
+    """Measure and write the table."""
     gittins_table.scaled(1.0, np.array([3.0]))  # compiles
-    for size in sizes:
-        start = time.perf_counter()
-        parameters = parameters_of(size)
-        seconds = time.perf_counter() - start
-        points = random_points(size)
-        exact = np.array([direct(*point, nodes=20) for point in points])
-        knot = np.array([direct(*point, nodes=gittins_table.NODES) for point in points])
-        table = np.array([index_from(parameters, *point) for point in points])
-        unit = np.array([np.sqrt(pulls) for pulls, _ in points])
-        print(
-            f"{size:6d}: {seconds:6.2f} s, {parameters.nbytes / 1024:.1f} KiB;"
-            f" induction off by {np.abs(knot - exact).max():.1e} ({np.abs(unit * (knot - exact)).max():.1e} x 1/√T),"
-            f" table off by {np.abs(table - exact).max():.1e} ({np.abs(unit * (table - exact)).max():.1e} x 1/√T)"
-        )
-        start = time.perf_counter()
-        gittins_table._tables.clear()
-        parameters_of(size)
-        print(f"        {1e3 * (time.perf_counter() - start):.2f} ms from disk")
+    with tempfile.TemporaryDirectory() as folder:
+        environ["OCUCB_CACHE_DIR"] = folder
+        rows = [measure(size) for size in gittins_table.SIZES]
+    header = ["horizon", "made in, s", "read in, ms", "KiB", "induction off by", "table off by"]
+    write("gittins_table", __doc__ or "", header, rows)
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        environ["OCUCB_CACHE_DIR"] = folder
-        main([int(size) for size in sys.argv[1:]] or list(gittins_table.SIZES))
+    main()
