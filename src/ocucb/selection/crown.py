@@ -54,27 +54,37 @@ def set_bound(state: State, arm: int, bound: float) -> None:
 
 
 @kernel
+def first_arm(state: State, least: float) -> int:
+    """Return the lowest arm with a bound of `least` or more, or -1."""
+    return _descend(state, state.root, 0, least) if highest(state) >= least else -1
+
+
+@kernel
 def next_arm(state: State, arm: int, least: float) -> int:
-    """Return the first arm after `arm` with a bound of `least` or more, or -1; start with arm = -1."""
+    """Return the first arm after `arm` with a bound of `least` or more, or -1."""
     offsets = offsets_at(state.offsets)
     bounds = bounds_at(state.bounds)
-    level, child = 0, arm + 1
-    climbing = True
-    while True:
-        while climbing and level < state.root and child & (FANOUT - 1) == 0:  # a whole node lies ahead
-            level += 1
-            child >>= SHIFT
-        if level == state.root and child > 0:
-            return -1
-        top = bounds[offsets[level] + child]
-        climbing = top < least or top == -math.inf
-        if climbing:
+    child = arm + 1
+    for level in range(state.root):
+        start = offsets[level]
+        while child & (FANOUT - 1):
+            if bounds[start + child] >= least:
+                return _descend(state, level, child, least)
             child += 1
-        elif level == 0:
-            return child
-        else:
-            level -= 1
-            child <<= SHIFT
+        child >>= SHIFT  # nothing left in this node; go on with the next one, a level up
+    return -1
+
+
+@kernel
+def _descend(state: State, level: int, child: int, least: float) -> int:
+    """Return the lowest arm below a node that holds one."""
+    offsets = offsets_at(state.offsets)
+    bounds = bounds_at(state.bounds)
+    for below in range(level - 1, -1, -1):
+        child <<= SHIFT
+        while bounds[offsets[below] + child] < least:
+            child += 1
+    return child
 
 
 @kernel

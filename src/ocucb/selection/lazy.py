@@ -19,7 +19,7 @@ import math
 
 from ocucb.compiled import kernel
 from ocucb.policies.policy import Trend
-from ocucb.selection.crown import highest, holder, next_arm, rebuild_crown, set_bound
+from ocucb.selection.crown import first_arm, highest, holder, next_arm, rebuild_crown, set_bound
 from ocucb.selection.index import INDEX_ROOM, ceiling, exact
 from ocucb.selection.order import rebuild_order
 from ocucb.selection.scan import fewest
@@ -28,8 +28,8 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buc
 FALLS = int(Trend.FALLS)
 NEITHER = int(Trend.NEITHER)
 LONGEST = BUCKETS // 2 - 1
-PATIENT = 0.5
-WARY = 0.1
+PATIENT = 0.6
+WARY = 0.2
 
 
 @kernel
@@ -106,7 +106,7 @@ def select(state: State, t: int) -> int:
 @kernel
 def _search(state: State, t: int, best: float, winner: int) -> tuple[float, int]:
     """Look at every arm whose bound reaches the best; return the best index and its lowest arm."""
-    arm = next_arm(state, -1, best)
+    arm = first_arm(state, best)
     while arm >= 0:
         value = exact(state, arm, float(t))
         if value > best or (value == best and arm < winner):
