@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,10 @@ from ocucb import saving
 from ocucb.checks import as_float, whole
 from ocucb.compiled import Floats, Integers
 from ocucb.errors import ArmError, HorizonError, ParameterError, RewardError, StateError
+from ocucb.labels import Label, clean_label, clean_labels
 from ocucb.noise import Gaussian, Noise
 from ocucb.policies import Policy
-from ocucb.saving import Label, Snapshot
+from ocucb.saving import Snapshot
 from ocucb.selection import Selector
 
 
@@ -64,7 +64,7 @@ class Bandit:
             raise ParameterError(f"policy must be a policy such as OCUCBn(), got {policy!r}")
         if not isinstance(noise, Noise):
             raise ParameterError(f"noise must be a noise family such as Gaussian(1.0), got {noise!r}")
-        labels = _clean_labels(arms)
+        labels = clean_labels(arms)
         self._policy, self._noise = policy, noise
         self._seed = secrets.randbits(63) if seed is None else _clean_seed(seed)
         self._low, self._high = noise.support()
@@ -116,7 +116,7 @@ class Bandit:
     def add_arm(self, label: Label) -> None:
         """Add an arm, which is then played next; or bring back a retired one with the statistics it had."""
         with self._lock:
-            label = _clean_label(label)
+            label = clean_label(label)
             if label in self._slots:
                 raise ArmError(f"arm {label!r} is already there; labels must be different")
             if label in self._retired:
@@ -283,7 +283,7 @@ class Bandit:
             raise self._unknown(arm) from None
 
     def _unknown(self, arm: Label) -> ArmError:
-        if _clean_label(arm) in self._retired:
+        if clean_label(arm) in self._retired:
             return ArmError(f"arm {arm!r} is retired; add_arm({arm!r}) brings it back")
         some = ", ".join(map(repr, list(self._slots)[:5])) + (", ..." if len(self._slots) > 5 else "")
         return ArmError(f"no arm {arm!r}; the arms are {some}")
@@ -308,27 +308,3 @@ def _overflow() -> RewardError:
 
 def _clean_seed(seed: object) -> int:
     return whole("seed", seed, 0, "or None for a random one", high=2**63 - 1)
-
-
-def _clean_label(label: object) -> Label:
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, bool) or not isinstance(label, str | int):
-        raise ArmError(f"a label must be a string or an integer, got {label!r}")
-    return str.__str__(label) if isinstance(label, str) else int(label)  # a member of an enumeration becomes plain
-
-
-def _clean_labels(arms: object) -> list[Label]:
-    if isinstance(arms, np.ndarray) and arms.ndim == 1:
-        arms = arms.tolist()
-    if isinstance(arms, bool | str | bytes | np.ndarray) or not isinstance(arms, int | np.integer | Iterable):
-        raise ParameterError(f"arms must be how many there are, or their labels, got {arms!r}")
-    if isinstance(arms, int | np.integer):
-        return list(range(whole("arms", arms, 1, "a bandit needs at least one arm")))
-    labels = [_clean_label(label) for label in arms]
-    if not labels:
-        raise ParameterError("arms must name at least one arm, got none")
-    if len(set(labels)) < len(labels):
-        twice = Counter(labels).most_common(1)[0][0]
-        raise ArmError(f"labels must be different, got {twice!r} twice")
-    return labels

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,9 @@ from ocucb import noise as noises
 from ocucb import policies
 from ocucb.compiled import Floats, Integers
 from ocucb.errors import OcucbError, ParameterError, StateError
+from ocucb.labels import Label
 from ocucb.noise import Noise
 from ocucb.policies import Policy
-
-Label: TypeAlias = str | int
 
 FORMAT = "ocucb bandit"
 VERSION = 1

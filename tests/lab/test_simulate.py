@@ -126,7 +126,7 @@ def test_no_shard_is_played_twice(expected: xr.Dataset, played: list[Shard], tmp
     assert [(path, path.stat().st_mtime_ns) for path in chunks(tmp_path)] == before
 
 
-def test_two_sessions(expected: xr.Dataset, played: list[Shard], tmp_path: Path) -> None:
+def test_in_two_parts(expected: xr.Dataset, played: list[Shard], tmp_path: Path) -> None:
     events: list[Progress] = []
 
     def stop(event: Progress) -> None:
@@ -214,7 +214,7 @@ def test_precision_is_reached(played: list[Shard], tmp_path: Path) -> None:
     assert len(played) == len(set(played))
 
 
-def test_precision_in_two_sessions(tmp_path: Path) -> None:
+def test_precision_in_two_parts(tmp_path: Path) -> None:
     experiment = precise(0.02)
     events: list[Progress] = []
 
