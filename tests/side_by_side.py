@@ -11,9 +11,6 @@ from ocucb import Bandit, Noise, Policy
 
 Tape = Callable[[int, int], float]  # (arm, s) -> the s-th reward of the arm, s = 1, 2, ...
 
-# Two indices closer than this may be ordered by rounding, unless the arms are in the same state: then they are a tie.
-ROUNDING = 1e-9
-
 
 def named(policy: Policy) -> tuple[str, dict[str, object]]:
     """Return a policy as the reference names it."""
@@ -50,11 +47,7 @@ class SideBySide:
         assert self.bandit.peek() == self.bandit.peek()
         chosen = self.bandit.choose()
         assert isinstance(chosen, int)
-        if chosen != expected:
-            close = math.isclose(values[chosen], values[expected], rel_tol=ROUNDING, abs_tol=ROUNDING)
-            same = arms[chosen] == arms[expected]
-            rounding = close and not same
-            assert rounding, f"round {self.rounds + 1}: chose {chosen}, not {expected}, of {values}"
+        assert chosen == expected, f"round {self.rounds + 1}: chose {chosen}, not {expected}, of {values}"
         self.pending[chosen] += 1
         return chosen
 
