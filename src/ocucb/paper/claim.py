@@ -1,0 +1,140 @@
+"""What a claim of the paper is, how it is checked, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal, TypeVar
+
+Choice = TypeVar("Choice")
+Size = Literal["quick", "full"]
+Scale = Literal["log", "linear"]
+
+
+class Verdict(Enum):
+    """What a check says of its statement."""
+
+    HOLDS = "holds"
+    FAILS = "fails as printed"
+    OPEN = "not decidable at this size"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work a check may do, and the seed of all its random numbers.
+
+    size : "quick" for some seconds of one core, "full" for some minutes.
+    """
+
+    size: Size = "quick"
+    seed: int = 0
+
+    def pick(self, quick: Choice, full: Choice) -> Choice:
+        """Return the first for a quick check, the second for a full one."""
+        return quick if self.size == "quick" else full
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of what came out; cells are text as it shall be read."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a picture: what was measured, with a band if it is uncertain; or a bound, drawn in grey."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    bound: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of what came out, as data."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came out of a check.
+
+    outcome : one to three sentences with the figures that decide.
+    false_alarm : how likely a true statement would be found to fail, or a false one to hold, over all random
+        numbers; 0 where nothing random decides.
+    counterexample : where a statement fails, one instance of it, in numbers a reader can put into the formula.
+    """
+
+    verdict: Verdict
+    outcome: str
+    false_alarm: float = 0.0
+    counterexample: str = ""
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A deliberately wrong version of a statement or an algorithm, which a check with any power must find to fail.
+
+    says : what was made wrong.
+    subject : the arguments of the check that make it so.
+    """
+
+    says: str
+    subject: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement and the function that executes it: a pure function of the effort and of what it checks.
+
+    name : short, unique in its claim.
+    places : the labels of the paper's equations, theorems and lemmas that it executes.
+    says : what the paper says.
+    done : what is done to find out.
+    run : (effort, **subject) -> Finding, with the paper's own statement and algorithm as defaults of the subject.
+    wrong : shows the check's power; None only where the statement fails as printed.
+    subject : arguments that differ from the defaults, as where a corrected statement is checked by the same function.
+    corrects : the name of the check, in the same claim, whose failed statement this one puts right.
+    """
+
+    name: str
+    places: tuple[str, ...]
+    says: str
+    done: str
+    run: Callable[..., Finding]
+    wrong: Wrong | None
+    subject: Mapping[str, Any] = field(default_factory=dict)
+    corrects: str = ""
+
+    def find(self, effort: Effort) -> Finding:
+        """Execute the check."""
+        return self.run(effort, **self.subject)
+
+    def find_wrong(self, effort: Effort) -> Finding:
+        """Execute the check on its deliberately wrong version."""
+        wrong = self.wrong.subject if self.wrong else {}
+        return self.run(effort, **{**self.subject, **wrong})
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Checks that belong together."""
+
+    number: int
+    title: str
+    checks: tuple[Check, ...]

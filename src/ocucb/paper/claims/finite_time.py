@@ -1,0 +1,5 @@
+"""To be written."""
+
+from ocucb.paper.claim import Check
+
+CHECKS: tuple[Check, ...] = ()

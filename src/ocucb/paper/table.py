@@ -1,0 +1,46 @@
+"""The claims of the paper, in the order of issue and reading."""
+
+from __future__ import annotations
+
+from ocucb.paper.claim import Claim
+from ocucb.paper.claims import (
+    asymptotics,
+    chase,
+    confidence,
+    decomposition,
+    effective_arms,
+    experiments,
+    finite_time,
+    index,
+    informational,
+    intuition,
+    iterated_logarithm,
+    klucb_plus,
+    lower_bound,
+    maximal,
+    moss_trap,
+    peeling,
+    rho,
+    shrinking,
+    stopping,
+    tail,
+    worst_case,
+)
+
+CLAIMS = (
+    Claim(1, "The index", index.CHECKS),
+    Claim(2, "Theorem 1 at finite time", finite_time.CHECKS),
+    Claim(3, "Theorem 1 without end", asymptotics.CHECKS),
+    Claim(4, "Effective arms", effective_arms.CHECKS),
+    Claim(5, "Not sensitive to rho", rho.CHECKS),
+    Claim(6, "The worst case", worst_case.CHECKS),
+    Claim(7, "Where MOSS suffers", moss_trap.CHECKS),
+    Claim(8, "KL-UCB+", klucb_plus.CHECKS),
+    Claim(9, "Concentration", maximal.CHECKS + iterated_logarithm.CHECKS + tail.CHECKS + confidence.CHECKS),
+    Claim(10, "The technical lemma", peeling.CHECKS),
+    Claim(11, "The proof of Theorem 1, on simulated runs", chase.CHECKS + stopping.CHECKS + decomposition.CHECKS),
+    Claim(12, "Intuition for the index", intuition.CHECKS),
+    Claim(13, "The lower bound", lower_bound.CHECKS),
+    Claim(14, "Discussion", shrinking.CHECKS + informational.CHECKS),
+    Claim(15, "The author's experiments", experiments.CHECKS),
+)
