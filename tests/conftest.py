@@ -1,6 +1,6 @@
-"""Tests compile into a cache of their own, named after the sources, so that no edit is missed.
+"""Tests compile into a cache of their own and keep Gittins tables of their own, made by the code as it is now.
 
-They also keep Gittins tables of their own, and Hypothesis draws the same examples every time, however slow the machine.
+Hypothesis draws the same examples every time, however slow the machine.
 """
 
 import hashlib
@@ -10,12 +10,11 @@ from pathlib import Path
 from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
+CACHE = ROOT / ".cache"
+TABLES = hashlib.sha256((ROOT / "src" / "ocucb" / "policies" / "gittins_table.py").read_bytes()).hexdigest()[:16]
 
-_digest = hashlib.sha256()
-for _source in sorted((ROOT / "src").rglob("*.py")):
-    _digest.update(_source.read_bytes())
-os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".cache" / "numba" / _digest.hexdigest()[:16])
-os.environ["OCUCB_CACHE_DIR"] = str(ROOT / ".cache" / "tables" / _digest.hexdigest()[:16])
+os.environ["NUMBA_CACHE_DIR"] = str(CACHE / "numba")
+os.environ["OCUCB_CACHE_DIR"] = str(CACHE / "tables" / TABLES)
 
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.load_profile("steady")

@@ -41,6 +41,7 @@ def reset(state: State, seed: int) -> None:
     state.fresh = state.slots
     state.cursor = 0
     state.leader = -1
+    state.hot = -1
     state.stale = 1
     state.seed = seed
 

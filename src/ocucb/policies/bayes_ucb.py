@@ -47,4 +47,11 @@ class BayesUCB(Policy):
     def rule(self) -> Rule:
         # log log n is negative for n = 2 and nothing at all for n = 1.
         weight = self.c * math.log(max(1.0, math.log(self.horizon))) if self.horizon is not None else 0.0
-        return Rule(parameters=(weight,), level=level, trend=Trend.RISES, bound="posterior", horizon=self.horizon)
+        return Rule(
+            parameters=(weight,),
+            level=level,
+            trend=Trend.RISES,
+            shared=True,
+            bound="posterior",
+            horizon=self.horizon,
+        )

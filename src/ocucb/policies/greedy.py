@@ -30,4 +30,4 @@ class Greedy(Policy):
     source: ClassVar[str] = "baseline"
 
     def rule(self) -> Rule:
-        return Rule(level=level, trend=Trend.FALLS)
+        return Rule(level=level, trend=Trend.FALLS, shared=True)

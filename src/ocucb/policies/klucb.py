@@ -42,4 +42,4 @@ class KLUCB(Policy):
         at_least("c", self.c, 0.0, "use c=0 in practice, or c=3 as in the theory")
 
     def rule(self) -> Rule:
-        return Rule(parameters=(self.c,), level=level, trend=Trend.RISES)
+        return Rule(parameters=(self.c,), level=level, trend=Trend.RISES, shared=True)

@@ -49,5 +49,9 @@ class OCUCB(Policy):
 
     def rule(self) -> Rule:
         return Rule(
-            parameters=(self.horizon, self.alpha, self.psi), level=level, trend=Trend.FALLS, horizon=self.horizon
+            parameters=(self.horizon, self.alpha, self.psi),
+            level=level,
+            trend=Trend.FALLS,
+            shared=True,
+            horizon=self.horizon,
         )

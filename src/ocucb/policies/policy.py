@@ -33,6 +33,7 @@ class Rule(NamedTuple):
     parameters  the floats that both receive as `parameters`
     rho         exponent of the effective arms the level reads; None if it reads none
     trend       whether the lazy selector may be used, and where a level is largest
+    shared      the level reads neither pulls nor effective arms, so one level serves all arms of a round
     bound       which bound of the noise family the level is put into
     horizon     the last round the rule may be asked for, or None
     """
@@ -42,6 +43,7 @@ class Rule(NamedTuple):
     score: ScoreFunction | None = None
     rho: float | None = None
     trend: Trend = Trend.NEITHER
+    shared: bool = False
     bound: Literal["divergence", "posterior", "switch"] = "divergence"
     horizon: int | None = None
 

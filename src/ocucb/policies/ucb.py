@@ -51,5 +51,5 @@ class UCB(Policy):
 
     def rule(self) -> Rule:
         if self.alpha == "asymptotic":
-            return Rule(level=level_asymptotic, trend=Trend.RISES)
-        return Rule(parameters=(self.alpha,), level=level, trend=Trend.RISES)
+            return Rule(level=level_asymptotic, trend=Trend.RISES, shared=True)
+        return Rule(parameters=(self.alpha,), level=level, trend=Trend.RISES, shared=True)

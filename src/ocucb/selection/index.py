@@ -17,29 +17,38 @@ INDEX_ROOM = 1e-9
 
 
 @kernel
-def index(state: State, arm: int, t: float, room: float) -> float:
-    """Return the index in round t, or with some room for rounding an upper bound on it; -inf without a reward."""
-    arms = arms_at(state.arms)
-    this = arms[arm]
+def exact(state: State, arm: int, t: float) -> float:
+    """Return the index of an arm in round t; -inf without a reward."""
+    this = arms_at(state.arms)[arm]
     if this.learned == 0:
         return -math.inf
     state.looks += 1
-    effective = effective_arms(state, arm)
-    level = call_level(state.level, (t, this.pulls, effective, float(state.active), reals(state.parameters)))
-    if not level >= 0.0 and state.signed == 0:
-        level = 0.0
-    level += math.copysign(room * LEVEL_ROOM * (1.0 + abs(level)), level)
-    value = call_bound(state.bound, (this.mean, this.pulls, level, reals(state.family)))
-    return float(value + room * INDEX_ROOM * (abs(value) + abs(this.mean))) if room > 0.0 else float(value)
-
-
-@kernel
-def exact(state: State, arm: int, t: float) -> float:
-    """Return the index of an arm in round t."""
-    return index(state, arm, t, 0.0)
+    this.effective = effective_arms(state, arm)
+    return float(call_bound(state.bound, (this.mean, this.pulls, _level(state, arm, t), reals(state.family))))
 
 
 @kernel
 def ceiling(state: State, arm: int, t: float) -> float:
-    """Return what the index cannot exceed up to round t (from round t on, for a level that falls)."""
-    return index(state, arm, t, 1.0)
+    """Return what the index of an arm with a reward cannot exceed up to round t (from t on, for a level that falls).
+
+    It reads the effective arms that `exact` found: call that first, in the same round.
+    """
+    this = arms_at(state.arms)[arm]
+    state.looks += 1
+    level = _level(state, arm, t)
+    level += math.copysign(LEVEL_ROOM * (1.0 + abs(level)), level)
+    value = call_bound(state.bound, (this.mean, this.pulls, level, reals(state.family)))
+    return float(value + INDEX_ROOM * (abs(value) + abs(this.mean)))
+
+
+@kernel
+def _level(state: State, arm: int, t: float) -> float:
+    if state.shared and state.when == t:
+        return float(state.common)
+    this = arms_at(state.arms)[arm]
+    level = call_level(state.level, (t, this.pulls, this.effective, float(state.active), reals(state.parameters)))
+    if not (level >= 0.0 or state.signed):
+        level = 0.0
+    state.when = t
+    state.common = level
+    return float(level)

@@ -1,9 +1,10 @@
 """The lazy selector: the choice of the scan, looking only at arms that could win.
 
 Between two pulls of an arm its level moves one way with t, and its effective arms can only grow. So its index at a
-later round, with today's effective arms, bounds it until then. One arm, the *leader*, has no bound: its index is
-computed anew each round, and while it beats every bound it wins at once. Otherwise every arm whose bound reaches the
-best index is looked at. An arm that wins twice in a row becomes the leader.
+later round, with today's effective arms, bounds it until then. Two arms at most have no bound, and their indices are
+computed anew each round: the *leader*, and the *hot* arm, which won the last round against it. While the leader beats
+every bound it wins at once. Otherwise every arm whose bound reaches the best index is looked at. A hot arm that wins
+again becomes the leader.
 
 A bound that rises with t expires. Arms whose bounds expire in the same round share a *bucket*: bucket (span, parity)
 expires at a multiple of 2^span, one to two times 2^span rounds after its bounds were made. An arm gets the longest span
@@ -16,8 +17,9 @@ never the choice.
 from __future__ import annotations
 
 import math
+import sys
 
-from ocucb.compiled import kernel
+from ocucb.compiled import bit_length, kernel
 from ocucb.policies.policy import Trend
 from ocucb.selection.crown import first_arm, highest, holder, next_arm, rebuild_crown, set_bound
 from ocucb.selection.index import INDEX_ROOM, ceiling, exact
@@ -27,6 +29,7 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buc
 
 FALLS = int(Trend.FALLS)
 NEITHER = int(Trend.NEITHER)
+LOWEST = -sys.float_info.max  # a bound of -inf is no arm's, or an arm's that cannot win
 LONGEST = BUCKETS // 2 - 1
 PATIENT = 0.6
 WARY = 0.2
@@ -42,6 +45,8 @@ def rebuild(state: State, t: int) -> None:
         rebuild_order(state)
     state.stale = 0
     state.leader = -1
+    state.hot = -1
+    state.when = 0.0
     state.check = NEVER
     if state.trend == NEITHER:
         return
@@ -63,7 +68,7 @@ def rebuild(state: State, t: int) -> None:
 def touch(state: State, arm: int) -> None:
     """Note that an arm's index changed in a way no bound foresaw: it must be looked at next."""
     arms = arms_at(state.arms)
-    if state.stale == 0 and state.trend != NEITHER and state.leader != arm:
+    if state.stale == 0 and state.trend != NEITHER and state.leader != arm and state.hot != arm:
         _leave(state, arm)
         set_bound(state, arm, math.inf if arms[arm].learned > 0 else -math.inf)
 
@@ -71,49 +76,52 @@ def touch(state: State, arm: int) -> None:
 @kernel
 def select(state: State, t: int) -> int:
     """Return the lowest arm with the largest index in round t."""
-    leader = state.leader
+    leader, hot = state.leader, state.hot
     led = exact(state, leader, float(t)) if leader >= 0 else -math.inf
-    if t >= state.check:
-        _refresh(state, t, led)
-    top = highest(state)
-    if led > top:
+    if hot < 0 and led > highest(state) and t < state.check:
         return int(leader)
-    if top == -math.inf:  # no other arm has a reward
-        return int(leader) if led > -math.inf else fewest(state)
-    first = holder(state)  # likely the winner: out of the tree with it, and see whether anyone else could be
-    value = exact(state, first, float(t))
-    _leave(state, first)
-    set_bound(state, first, -math.inf)
+    value = exact(state, hot, float(t)) if hot >= 0 else -math.inf
     best, winner = led, leader
-    if value > best or (value == best and first < winner):
-        best, winner = value, first
-    if highest(state) >= best:
-        best, winner = _search(state, t, best, winner)
-    if winner == first:
-        set_bound(state, first, math.inf)  # it will be pulled, and must be looked at again
-    else:
-        _place(state, first, t, value, best)
-    if winner != leader and (leader < 0 or winner == state.last):
+    if value > best or (value == best and hot < winner):
+        best, winner = value, hot
+    if t >= state.check:
+        _refresh(state, t, best)
+    if highest(state) >= max(best, LOWEST):
+        best, winner = _contest(state, t, best, winner)
+    if best == -math.inf:  # no arm has a reward
+        return fewest(state)
+    if hot >= 0 and winner != hot:
+        _place(state, hot, t, value, best)
+    state.hot = -1
+    if winner == leader:
+        return int(leader)
+    if winner != hot:
         _leave(state, winner)
         set_bound(state, winner, -math.inf)
-        state.leader = winner
-        if leader >= 0:
-            _place(state, leader, t, led, best)
-    state.last = winner
-    return int(winner)
+        state.hot = winner
+        return int(winner)
+    if leader >= 0:
+        _place(state, leader, t, led, best)
+    state.leader = hot
+    return int(hot)
 
 
 @kernel
-def _search(state: State, t: int, best: float, winner: int) -> tuple[float, int]:
+def _contest(state: State, t: int, best: float, winner: int) -> tuple[float, int]:
     """Look at every arm whose bound reaches the best; return the best index and its lowest arm."""
-    arm = first_arm(state, best)
+    likely = holder(state)  # look at it first: the larger the best, the fewer others need a look
+    first = exact(state, likely, float(t))
+    if first > best or (first == best and likely < winner):
+        best, winner = first, likely
+    arm = first_arm(state, max(best, LOWEST))
     while arm >= 0:
-        value = exact(state, arm, float(t))
+        value = first if arm == likely else exact(state, arm, float(t))
+        after = next_arm(state, arm, max(best, value, LOWEST))
         if value > best or (value == best and arm < winner):
             best, winner = value, arm
-        else:
+        elif arm != winner:
             _tighten(state, arm, t, value, best)
-        arm = next_arm(state, arm, best)
+        arm = after
     return best, winner
 
 
@@ -202,8 +210,8 @@ def _longer(span: int, ratio: float) -> int:
 
 @kernel
 def _shortest(state: State, t: int) -> int:
-    most = max(6, math.frexp(float(state.active))[1] // 2 + 1)
-    return min(most, max(0, math.frexp(float(t))[1] // 2 - 1))
+    most = max(6, bit_length(state.active) // 2 + 1)
+    return int(min(most, max(0, bit_length(t) // 2 - 1)))
 
 
 @kernel

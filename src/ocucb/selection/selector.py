@@ -25,6 +25,7 @@ class Selector:
             "ordered": bool(rule.rho),
             "rho": rule.rho or 0.0,
             "trend": int(rule.trend),
+            "shared": rule.shared,
             "signed": rule.bound == "switch",
             "horizon": rule.horizon or 0,
             "seed": seed,

@@ -19,6 +19,7 @@ ARM = np.dtype(
         ("mean", np.float64),  # of the learned rewards
         ("power", np.float64),  # T^rho
         ("total", np.float64),  # sum of the learned rewards
+        ("effective", np.float64),  # arms, when the index was last computed
         ("learned", np.int64),
         ("place", np.int32),  # in the order by pulls
         ("group", np.int32),  # of the arms with the same pulls
@@ -39,17 +40,20 @@ STATE = np.dtype(
         ("fresh", np.int64),  # active arms never pulled
         ("cursor", np.int64),  # no fresh arm stands before this one
         ("leader", np.int64),  # the arm without a bound, whose index is computed anew each round; or -1
-        ("last", np.int64),  # the arm that won last
+        ("hot", np.int64),  # another arm without a bound: the one that won last, if it is not the leader; or -1
         ("stale", np.int64),  # order and bounds must be rebuilt before the next selection
         ("check", np.int64),  # the round in which the first bucket expires
         ("free", np.int64),  # first free group
         ("ordered", np.int64),  # the level reads effective arms, so arms are kept in order of pulls
         ("trend", np.int64),
+        ("shared", np.int64),  # the level is the same for all arms
         ("signed", np.int64),  # a negative level has a meaning
         ("seed", np.int64),
         ("horizon", np.int64),  # the last round that may be played, or 0
         ("looks", np.int64),  # indices and bounds computed so far, to see what a selection costs
         ("rho", np.float64),
+        ("when", np.float64),  # the round for which a shared level was last computed, or 0
+        ("common", np.float64),  # and that level
         ("level", np.int64),  # addresses
         ("score", np.int64),
         ("bound", np.int64),
@@ -125,6 +129,6 @@ class Memory:
         for name, array in self.arrays.items():
             self.state[name] = array.ctypes.data
         self.state["root"], self.state["capacity"] = len(starts) - 2, capacity
-        self.state["leader"], self.state["stale"] = -1, 1
+        self.state["leader"], self.state["hot"], self.state["stale"] = -1, -1, 1
         self.arms["bucket"] = -1
         self.address = int(self.state.ctypes.data)
