@@ -8,7 +8,6 @@ passed from Python, which the online bandit cannot pay (`docs/architecture.md`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -20,6 +19,8 @@ import numpy.typing as npt
 from numba.core import caching as _caching
 from numba.core import cgutils as _cgutils
 from numba.np import arrayobj as _arrayobj
+
+from ocucb.sources import PACKAGE, stamp
 
 # Numba is typed in part only; to the type checker its inner parts are Any.
 types: Any = numba.types
@@ -54,38 +55,29 @@ QUANTILE = _real(_real, _real, _reals)
 SCORE = _real(_real, _real, _real, _real, _real, _real, _reals, _address, _address, _reals)
 
 
-_PACKAGE = Path(__file__).parent
-
-
-def _sources() -> str:
-    """Return a digest of when every source file of the package was last changed, and how large it is."""
-    facts = [
-        (str(file.relative_to(_PACKAGE)), file.stat().st_mtime_ns, file.stat().st_size)
-        for file in sorted(_PACKAGE.rglob("*.py"))
-    ]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()
-
-
-def _stamp_whole_package() -> None:
-    """Let one edit anywhere in the package make all of its cached kernels stale.
+def _stamp_by_imports() -> None:
+    """Let a cached kernel of the package be stale once its file, or any that it imports, is edited.
 
     Numba looks only at the file a function stands in. A kernel whose callees or record layouts stand in another file
     would then run on with what that file once said, and read memory by yesterday's layout.
     """
-    stamp = _sources()
 
     def stamped(base: Any) -> Any:
         def from_function(cls: Any, python: Any, file: str) -> Any:
-            return base.from_function.__func__(cls, python, file) if Path(file).is_relative_to(_PACKAGE) else None
+            return base.from_function.__func__(cls, python, file) if Path(file).is_relative_to(PACKAGE) else None
 
-        members = {"from_function": classmethod(from_function), "get_source_stamp": lambda self: stamp}
+        def get_source_stamp(self: Any) -> Any:
+            file = Path(self._py_file)
+            return stamp(file) if file.is_file() else base.get_source_stamp(self)  # a zip has no files to look at
+
+        members = {"from_function": classmethod(from_function), "get_source_stamp": get_source_stamp}
         return type(f"Ocucb{base.__name__}", (base,), members)
 
     locators = caching.CacheImpl._locator_classes
     locators[:0] = [stamped(base) for base in locators]
 
 
-_stamp_whole_package()
+_stamp_by_imports()
 
 
 def kernel(function: Function) -> Function:
