@@ -33,9 +33,8 @@ from ocucb.noise import Noise
 from ocucb.policies import Policy
 
 MAX_RUNS = 100_000
-SHARD_STEPS = (
-    4_000_000  # rounds in a shard, about: some tenths of a second, so that progress is seen and little is lost
-)
+SHARD_STEPS = 2_000_000  # rounds in a shard, about: a tenth of a second or so, to show progress and lose little
+SHARD_ARMS = 40  # so many arms more make a round about twice as long
 SHARD_RUNS = 256
 CHECKPOINTS = 50
 NUMBERS = re.compile(r"\[\n((?: +[-+.\de]+,\n)+)\]")
@@ -92,7 +91,9 @@ class Experiment:
     @property
     def block(self) -> int:
         """Runs of one shard. It hangs on the experiment only, so that shards are the same wherever they are played."""
-        return max(1, min(SHARD_STEPS // self.horizon, SHARD_RUNS, self._cap))
+        arms = max(problem.arms for problem in self.problems)
+        steps = self.horizon * (1 + arms // SHARD_ARMS)
+        return max(1, min(SHARD_STEPS // steps, SHARD_RUNS, self._cap))
 
     @property
     def blocks(self) -> int:

@@ -66,7 +66,8 @@ def connect(address: str) -> Iterator[Executor]:
                 ray.init(f"ray://{address}", **QUIET)
         except (ConnectionError, ImportError, RuntimeError, ValueError) as problem:
             raise ParameterError(
-                f"ray://{address} must be a cluster that answers, got: {problem}; use ray://local, or start one"
+                f"ray://{address} must be a cluster that answers, got: {problem}; use ray://local, or start one, and "
+                "if it wants a token set RAY_AUTH_MODE=token"
             ) from None
     executor = RayExecutor()
     try:
