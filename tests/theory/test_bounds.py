@@ -17,6 +17,8 @@ from ocucb.theory import (
     effective_arms,
     finite_time_sum,
     gaps,
+    klucb_plus_bernoulli_sum,
+    klucb_plus_sum,
     lai_robbins_slope,
     lower_bound,
     lower_bound_alternative,
@@ -116,7 +118,7 @@ def test_finite_time_sum_by_hand() -> None:
 
 def test_bounds_take_many_horizons_at_once() -> None:
     n = np.array([[10, 100], [1000, 10_000]])
-    for function in (finite_time_sum, lower_bound):
+    for function in (finite_time_sum, klucb_plus_sum, lower_bound):
         together = function(MIXED, n)
         assert together.shape == n.shape
         one_by_one = [[float(function(MIXED, k)) for k in row] for row in n.tolist()]
@@ -129,6 +131,93 @@ def test_horizons_below_two_are_refused(n: float) -> None:
     for function in (finite_time_sum, lower_bound, lower_bound_condition):
         with pytest.raises(ParameterError, match="n must be 2 rounds or more"):
             function(MIXED, n)
+
+
+def test_theorem_one_as_printed_is_negative_at_two_rounds() -> None:
+    # log max{2 Δ² log(2)/2, log(2)} = log(log(2)) < 0, so 0.1 + 10 log log 2 can bound no regret.
+    assert float(finite_time_sum([0.0, -0.1], 2)) == pytest.approx(0.1 + 10 * math.log(math.log(2)))
+    assert float(finite_time_sum([0.0, -0.1], 2)) < 0.0
+    assert float(finite_time_sum([0.0, -0.1], 2, corrected=True)) == pytest.approx(0.1 + 10)
+
+
+@given(MEANS, st.integers(1, 10**9), RHO)
+def test_corrected_theorem_one_has_e_in_its_maximum(means: list[float], n: int, rho: float) -> None:
+    k = literal(means, rho)
+    expected = sum(
+        gap + math.log(max(n * gap**2 * math.log(n) / k[i], math.log(n), math.e)) / gap
+        for i, gap in enumerate(max(means) - mean for mean in means)
+        if gap > 0.0
+    )
+    assert float(finite_time_sum(means, n, rho, corrected=True)) == pytest.approx(expected, rel=1e-12)
+
+
+@given(MEANS, st.integers(16, 10**9))
+def test_correction_changes_nothing_once_log_n_passes_e(means: list[float], n: int) -> None:
+    assert finite_time_sum(means, n) == finite_time_sum(means, n, corrected=True)
+
+
+def test_klucb_plus_sum_by_hand() -> None:
+    log = math.log(1e4)
+    expected = sum(3 * (gap + (log + 2 * math.log(gap)) / gap) for gap in (0.1, 0.5, 1.0))
+    assert float(klucb_plus_sum(MIXED, 1e4)) == pytest.approx(expected)
+    # As printed the sum is negative for nΔ² = 0.25, and log max{0.25, e} = 1 when corrected.
+    assert float(klucb_plus_sum([0.0, -0.05], 100)) == pytest.approx(0.05 + 20 * math.log(0.25))
+    assert float(klucb_plus_sum([0.0, -0.05], 100, corrected=True)) == pytest.approx(20.05)
+
+
+@given(MEANS, st.integers(1, 10**9))
+def test_klucb_plus_sum_is_that_of_the_paper(means: list[float], n: int) -> None:
+    gap = [max(means) - mean for mean in means if mean < max(means)]
+    printed = math.fsum(g + math.log(n * g * g) / g for g in gap)
+    corrected = math.fsum(g + max(1.0, math.log(n * g * g)) / g for g in gap)
+    scale = math.fsum(g + abs(math.log(n * g * g)) / g for g in gap)
+    assert float(klucb_plus_sum(means, n)) == pytest.approx(printed, abs=1e-12 * scale)
+    assert float(klucb_plus_sum(means, n, corrected=True)) == pytest.approx(corrected, rel=1e-12)
+
+
+def binary(p: float, q: float) -> float:
+    """d(p, q) as printed in the commented block, for 0 < p, q < 1."""
+    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
+
+
+@given(st.lists(st.integers(1, 99).map(lambda k: k / 100), min_size=2, max_size=10), st.integers(1, 10**9))
+def test_klucb_plus_bernoulli_sum_is_that_of_the_paper(means: list[float], n: int) -> None:
+    best = max(means)
+    pairs = [(best - mean, binary(mean, best)) for mean in means if mean < best]
+    printed = math.fsum(gap + gap / d * math.log(n * d) for gap, d in pairs)
+    corrected = math.fsum(gap + gap / d * max(1.0, math.log(n * d)) for gap, d in pairs)
+    scale = math.fsum(gap + gap / d * (1.0 + abs(math.log(n * d))) for gap, d in pairs)
+    # d by its printed formula loses digits where p is near q: hence the room.
+    assert float(klucb_plus_bernoulli_sum(means, n)) == pytest.approx(printed, abs=1e-10 * scale)
+    assert float(klucb_plus_bernoulli_sum(means, n, corrected=True)) == pytest.approx(corrected, rel=1e-10)
+
+
+def test_klucb_plus_bernoulli_sum_at_the_ends() -> None:
+    # The best arm never fails: one failure tells the other apart, and only its gap is left.
+    assert float(klucb_plus_bernoulli_sum([1.0, 0.5, 1.0], 100)) == 0.5
+    # d(0, q) = -log(1 - q)
+    d = -math.log(0.5)
+    assert float(klucb_plus_bernoulli_sum([0.5, 0.0], 100)) == pytest.approx(0.5 + 0.5 / d * math.log(100 * d))
+    assert float(klucb_plus_bernoulli_sum([0.3, 0.3], 100)) == 0.0
+
+
+@pytest.mark.parametrize("bad", [[0.5, 1.5], [-0.1, 0.5]])
+def test_bernoulli_means_are_probabilities(bad: list[float]) -> None:
+    with pytest.raises(ParameterError, match="means must be between 0 and 1"):
+        klucb_plus_bernoulli_sum(bad, 100)
+
+
+@pytest.mark.parametrize("n", [0, [10, 0], math.nan, math.inf])
+def test_klucb_plus_sums_need_a_round(n: float) -> None:
+    for function in (klucb_plus_sum, klucb_plus_bernoulli_sum):
+        with pytest.raises(ParameterError, match="n must be 1 round or more"):
+            function([0.5, 0.25], n)
+
+
+def test_gaps_too_small_to_square_do_no_harm() -> None:
+    tiny = [0.0, -1e-200]
+    assert float(klucb_plus_sum(tiny, 100)) == -math.inf
+    assert float(klucb_plus_sum(tiny, 100, corrected=True)) == pytest.approx(1e200)
 
 
 def test_asymptotic_slope_by_hand() -> None:

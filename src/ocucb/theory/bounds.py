@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ocucb.checks import whole
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
-from ocucb.noise import Noise
+from ocucb.noise import Bernoulli, Noise
 from ocucb.theory.gaps import effective_arms, gaps
 
 Booleans = npt.NDArray[np.bool_]
@@ -24,18 +24,71 @@ class Alternative(NamedTuple):
     bound: Floats
 
 
-def finite_time_sum(means: npt.ArrayLike, n: npt.ArrayLike, rho: float = 0.5) -> Floats:
+def finite_time_sum(means: npt.ArrayLike, n: npt.ArrayLike, rho: float = 0.5, *, corrected: bool = False) -> Floats:
     """Return the sum of Theorem 1 at each horizon n, without its constant C_η.
 
     Σ_{i: Δ_i > 0} ( Δ_i + (1/Δ_i) log max{ n Δ_i² log(n) / k_{i,ρ}, log(n) } )   (Theorem 1)
 
+    As printed it is negative for n = 2 and small gaps, where log(n) < 1, so no regret is below it. The last line of the
+    proof has one term more, log max{ n Δ_i² log(n) / k_{i,ρ}, log(n), e }: that is `corrected`, for n = 1 as well.
+
     >>> round(float(finite_time_sum([0.0, -0.5], 1000)), 6)
     14.021917
+    >>> round(float(finite_time_sum([0.0, -0.5], 2)), 6), float(finite_time_sum([0.0, -0.5], 2, corrected=True))
+    (-0.233026, 2.5)
     """
-    rounds = _rounds(n)
+    rounds = _rounds(n, 1 if corrected else 2)
     gap, effective = _suboptimal(means, rho)
     log = np.log(rounds)
-    return np.asarray(np.sum(gap + np.log(np.maximum(rounds * gap**2 * log / effective, log)) / gap, axis=-1))
+    inside = np.maximum(rounds * gap**2 * log / effective, log)
+    return np.asarray(np.sum(gap + np.log(_at_least_e(inside, corrected)) / gap, axis=-1))
+
+
+def klucb_plus_sum(means: npt.ArrayLike, n: npt.ArrayLike, *, corrected: bool = False) -> Floats:
+    """Return the sum that bounds KL-UCB+'s regret under subgaussian noise, without its constant.
+
+    Σ_{i: Δ_i > 0} ( Δ_i + (1/Δ_i) log(n Δ_i²) )   (section 3, its last display)
+
+    As printed a term is negative where n Δ_i² < exp(-Δ_i²), so the sum can bound no regret there. `corrected` has
+    log max{ n Δ_i², e }, as the log₊ of Lemma `tail`, from which the display is made, gives it.
+
+    >>> round(float(klucb_plus_sum([0.0, -0.5], 1000)), 6)
+    11.542922
+    >>> round(float(klucb_plus_sum([0.0, -0.05], 100)), 6), float(klucb_plus_sum([0.0, -0.05], 100, corrected=True))
+    (-27.675887, 20.05)
+    """
+    rounds = _rounds(n, 1)
+    gap = gaps(means)
+    gap = gap[gap > 0.0]
+    with np.errstate(divide="ignore"):  # a gap too small for its square to be told from 0
+        return np.asarray(np.sum(gap + np.log(_at_least_e(rounds * gap**2, corrected)) / gap, axis=-1))
+
+
+def klucb_plus_bernoulli_sum(means: npt.ArrayLike, n: npt.ArrayLike, *, corrected: bool = False) -> Floats:
+    """Return the sum that bounds KL-UCB+'s regret under Bernoulli noise, without its constant C_η.
+
+    Σ_{i: Δ_i > 0} ( Δ_i + (Δ_i / d_i) log(n d_i) ),  d_i = d(μ_i, μ*)   (section 3, the theorem commented out)
+
+    As printed a term is negative where n d_i < exp(-d_i); `corrected` has log max{ n d_i, e }. An arm whose d_i is
+    infinite, because the best arm never fails, adds Δ_i alone: the limit of its term.
+
+    >>> round(float(klucb_plus_bernoulli_sum([0.5, 0.25], 1000)), 6)
+    9.564436
+    >>> float(klucb_plus_bernoulli_sum([1.0, 0.25], 1000))
+    0.75
+    """
+    rounds = _rounds(n, 1)
+    values, gap = np.asarray(means, dtype=np.float64), gaps(means)
+    if not ((values >= 0.0) & (values <= 1.0)).all():
+        raise ParameterError(f"means must be between 0 and 1, got {means!r}; a Bernoulli mean is a probability")
+    below = gap > 0.0
+    divergences = _divergences(values[below], float(values.max()), Bernoulli())
+    far = np.isinf(divergences)
+    near = np.where(far, 1.0, divergences)
+    # A gap too small for d to be told from 0 bounds nothing: its term is infinite, or as printed minus infinity.
+    with np.errstate(divide="ignore"):
+        terms = np.log(_at_least_e(rounds * near, corrected)) * (gap[below] / near)
+    return np.asarray(np.sum(gap[below] + np.where(far, 0.0, terms), axis=-1))
 
 
 def asymptotic_slope(means: npt.ArrayLike, eta: float) -> float:
@@ -62,9 +115,8 @@ def lai_robbins_slope(means: npt.ArrayLike, noise: Noise) -> float:
     6.0
     """
     values, gap = np.asarray(means, dtype=np.float64), gaps(means)
-    best = float(values.max())
     below = gap > 0.0
-    divergences = np.array([noise.divergence(float(mean), best) for mean in values[below]])
+    divergences = _divergences(values[below], float(values.max()), noise)
     with np.errstate(divide="ignore"):  # a gap too small for its square to be told from 0: no bound on its pulls
         return float(np.sum(gap[below] / divergences))
 
@@ -144,9 +196,20 @@ def _suboptimal(means: npt.ArrayLike, rho: float) -> tuple[Floats, Floats]:
     return gap[gap > 0.0], effective_arms(means, rho)[gap > 0.0]
 
 
-def _rounds(n: npt.ArrayLike) -> Floats:
+def _divergences(means: Floats, best: float, noise: Noise) -> Floats:
+    """Return d(μ_i, μ*) for each mean."""
+    return np.array([noise.divergence(float(mean), best) for mean in means], dtype=np.float64)
+
+
+def _at_least_e(inside: Floats, corrected: bool) -> Floats:
+    """Return what stands in a logarithm, or where it is to be corrected, at least e."""
+    return np.maximum(inside, math.e) if corrected else inside
+
+
+def _rounds(n: npt.ArrayLike, least: int = 2) -> Floats:
     """Return horizons as a column, for one column per arm."""
     rounds = np.asarray(n, dtype=np.float64)
-    if not (rounds >= 2.0).all() or not math.isfinite(rounds.max(initial=2.0)):
-        raise ParameterError(f"n must be 2 rounds or more, got {n!r}; the bounds divide by log(n)")
+    if not (rounds >= least).all() or not math.isfinite(rounds.max(initial=least)):
+        reason = "the bounds divide by log(n)" if least > 1 else "give a number of rounds"
+        raise ParameterError(f"n must be {least} round{'s' * (least > 1)} or more, got {n!r}; {reason}")
     return rounds[..., np.newaxis]
