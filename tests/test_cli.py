@@ -215,6 +215,13 @@ WRONG = [
     ("bounds --eta 0.5", "eta must be 1 or more, got 0.5"),
     ("bounds --rho 2", "rho must be between 0 and 1, got 2"),
     ("bounds --horizon 1", "horizon must be 2 or more, got 1; the bounds divide by log"),
+    ("paper --claim 16", "claim must be one of 1, 2, 3, .* 14, 15, got 16"),
+    ("paper --claim 1 -2", "claim must be one of 1, 2, 3, .* got -2"),
+    ("paper --claim one", 'Invalid value for --claim: unable to convert "one" into int. See ocucb paper --help'),
+    ("paper --seed -1", "seed must be 0 or more, got -1"),
+    ("paper --seed 0.5", "must be a whole number such as 1000 or 1e5, got '0.5'"),
+    ("paper --executor cloud", "executor must be one of threads, .* got 'cloud'"),
+    ("paper --output file", "output must be a folder, got file, which is or lies in a file"),
 ]
 
 
@@ -573,3 +580,102 @@ def test_pace() -> None:
     assert (pace.runs_done, pace.runs_planned) == (150, 200)
     assert (pace.steps_played, pace.steps_left) == (560_000, 500_000)
     assert pace.rate(30.0) == pytest.approx(540_000 / 10.0)
+
+
+PAPER = """
+import sys
+import ocucb.paper.table, sample_claims
+from ocucb.cli import main
+ocucb.paper.table.CLAIMS = tuple(getattr(sample_claims, name) for name in sys.argv[1].split(","))
+main(["paper", *sys.argv[2:]])
+"""
+
+
+def paper(claims: str, *words: str) -> list[str]:
+    """Return the command that executes made-up claims, in threads: other processes know the paper's alone."""
+    return [sys.executable, "-W", "error", "-c", PAPER, claims, "--executor", "threads:2", *words]
+
+
+def environment() -> dict[str, str]:
+    """Return variables with which a child finds the made-up claims."""
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def test_paper_prints_verdicts_and_leaves_a_page(tmp_path: Path) -> None:
+    done = [
+        subprocess.run(
+            paper("DICE,ODD", "--output", str(tmp_path / folder)),
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for folder in ("one", "two")
+    ]
+    *tables, _, _ = shown = done[0].stdout.splitlines()
+    assert tables[0] == " 1  Dice"
+    assert [re.split(r"\s{2,}", line.strip())[:2] for line in tables if re.match(r"\s{4}\w", line)] == [
+        ["mean-of-dice", "holds"],
+        ["endless", "not decidable"],
+        ["cubes", "fails as printed"],
+        ["squares", "holds"],
+    ]
+    assert "The sides differ for 38 of 39 values of n." in done[0].stdout
+    assert shown[-2] == "4 checks: 2 hold, 1 fails as printed, 1 not decidable at this size"
+    assert shown[-1] == str(tmp_path / "one" / "paper.html")
+    *steps, last = done[0].stderr.splitlines()
+    assert len(steps) == 4
+    assert re.fullmatch(r"1/4 checks: [12]-[a-z-]+ [a-z ]+, [\d.]+ seconds", steps[0])
+    assert re.fullmatch(r"executed 4 checks in [\d.]+ seconds", last)
+    assert (tmp_path / "one" / "paper.html").read_bytes() == (tmp_path / "two" / "paper.html").read_bytes()
+
+
+def test_paper_in_processes(tmp_path: Path) -> None:
+    done = ocucb("paper", "--claim", "10", "10", "--claim", "10", "--seed", "5", "--output", "here", at=tmp_path)
+    assert [line for line in done.stdout.splitlines() if re.match(r"[ 1]\d  ", line)] == ["10  The technical lemma"]
+    assert done.stdout.endswith("here/paper.html\n")
+    page = (tmp_path / "here" / "paper.html").read_text(encoding="utf-8")
+    assert "(claim 10 alone), at quick size, with seed 5." in page
+
+
+def test_paper_with_a_check_that_breaks_down(tmp_path: Path) -> None:
+    done = subprocess.run(
+        paper("BROKEN,ODD"), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert re.search(
+        r"\nocucb: error: 1 of 3 checks did not finish; 4-broken: ZeroDivisionError: there is no finding at quick size "
+        r"\(sample_claims.py, line \d+\)\n$",
+        done.stderr,
+    )
+    assert re.search(r"broken +did not finish +ZeroDivisionError", done.stdout)
+    assert "3 checks: 1 holds, 1 fails as printed, 0 not decidable at this size, 1 did not finish" in done.stdout
+    assert "ZeroDivisionError" in (tmp_path / "ocucb-paper" / "paper.html").read_text(encoding="utf-8")
+
+
+def test_paper_on_a_terminal_stops_at_once(tmp_path: Path) -> None:
+    terminal, end = os.openpty()
+    termios.tcsetwinsize(end, (40, 100))
+    with subprocess.Popen(
+        paper("DICE,SLOW"), cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=end, text=True
+    ) as child:
+        os.close(end)
+        shown, stopped = b"", False
+        while True:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            if b"2/3" in shown and not stopped:
+                child.send_signal(signal.SIGINT)
+                stopped = True
+        out, _ = child.communicate(timeout=20)
+    os.close(terminal)
+    assert (child.returncode, out) == (130, "")
+    frames = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert re.search(r"1-[a-z-]+ +[━╸╺ ]+ 2/3 checks 0:00:0\d", frames)
+    assert frames.endswith("stopped: 2 of 3 checks were done; no page\r\n")
+    assert "Traceback" not in frames
+    assert not (tmp_path / "ocucb-paper" / "paper.html").exists()

@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "Run a study: an experiment, or one for every value of something that is swept.",
     "policies": "List the policies: rule, parameters, what they need and how they choose.",
     "bounds": "Print gaps, effective arms, and upper and lower bounds on regret.",
+    "paper": "Execute the paper: check its theorems, lemmas and claims, and write a page with every verdict.",
 }
 DETAILS = {
     "compare": "Without options: six policies on ten arms with gaps 0, 0.1, 0.5 and 1, for 100,000 rounds. The same "
@@ -22,6 +23,8 @@ DETAILS = {
     "run": "The same command again goes on where it was stopped, or shows what it has.",
     "bounds": "Theorem 1 is for subgaussian noise, Appendix A for Gaussian noise. Noise of scale σ is noise of scale 1 "
     "on means divided by σ.",
+    "paper": "Without options: all claims at quick size, in less than two minutes on two cores. A statement that fails "
+    "as printed is a finding, not an error; the exit code is 2 only if a check itself breaks down.",
 }
 
 app = App(

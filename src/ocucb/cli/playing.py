@@ -39,7 +39,10 @@ class Played(NamedTuple):
 
 def play(parts: Sequence[Part], home: Path, executor: str | None, overwrite: bool) -> Played:
     """Play all parts, or what of them is missing in their stores, and return their tables."""
-    _prepare(parts, home, overwrite)
+    open_folder(home)
+    for part in parts:
+        if overwrite and part.store.exists():
+            _delete(part.store)
     watch = Watch([part.experiment for part in parts], [part.title for part in parts])
     rows = []
     with open_executor(executor) as pool:
@@ -53,7 +56,7 @@ def play(parts: Sequence[Part], home: Path, executor: str | None, overwrite: boo
         except KeyboardInterrupt:
             _stopped(watch)
             if executor is None or "://" not in executor:
-                _leave()
+                leave()
             raise
         except StateError as problem:
             raise StateError(f"{problem} (--output chooses, --overwrite deletes)") from None
@@ -62,16 +65,14 @@ def play(parts: Sequence[Part], home: Path, executor: str | None, overwrite: boo
     return Played(rows, watch.played)
 
 
-def _prepare(parts: Sequence[Part], home: Path, overwrite: bool) -> None:
+def open_folder(home: Path) -> None:
+    """Make the output folder, if need be."""
     try:
         home.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise ParameterError(
             f"output must be a folder, got {home}, which is or lies in a file; choose another"
         ) from None
-    for part in parts:
-        if overwrite and part.store.exists():
-            _delete(part.store)
 
 
 def _delete(store: Path) -> None:
@@ -91,7 +92,7 @@ def _stopped(watch: Watch) -> None:
     print(f"\nstopped: {done}the same command continues it", file=sys.stderr)
 
 
-def _leave() -> NoReturn:
+def leave() -> NoReturn:
     """Leave at once. What is being played would be thrown away, and what is kept is whole: no need to wait."""
     for child in multiprocessing.active_children():
         child.terminate()

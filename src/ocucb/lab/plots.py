@@ -84,8 +84,8 @@ def regret_curves(
     width: float = WIDTH,
 ) -> Figure:
     """Draw mean regret against t, with a band: an interval of the mean, or the 5 % to 95 % quantiles of runs."""
-    with _style():
-        figure, axes = _figure(width, 0.68)
+    with house_style():
+        figure, axes = blank_figure(width, 0.68)
         t, top = dataset["t"].to_numpy(), 0.0
         for k, policy in enumerate(_policies(dataset)):
             samples = regret_samples(dataset, problem.name, policy)
@@ -93,19 +93,19 @@ def regret_curves(
                 continue
             middle, low, high = curve_with_band(samples, band)
             every = (k * max(1, t.size // 40), max(1, t.size // 6))
-            axes.plot(t, middle, label=policy, markevery=every, **_look(k))
-            axes.fill_between(t, low, high, color=_look(k)["color"], alpha=0.18, linewidth=0)
+            axes.plot(t, middle, label=policy, markevery=every, **look(k))
+            axes.fill_between(t, low, high, color=look(k)["color"], alpha=0.18, linewidth=0)
             top = max(top, float(np.nanmax([middle, high])))
         for curve, dashes in zip(theory_curves(problem, t.tolist()) if theory else [], THEORY_DASHES, strict=False):
             axes.plot(curve.t, curve.values, label=curve.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
-        _scale(axes, t_scale, regret_scale)
+        set_scales(axes, t_scale, regret_scale)
         if regret_scale == "linear":
             axes.set_ylim(0.0, min(axes.get_ylim()[1], 1.3 * top) if top > 0.0 else None)
         axes.set_xlim(float(t[0]), float(t[-1]))
         axes.set_xlabel("round t")
         axes.set_ylabel("regret")
         axes.set_title(problem.name, fontsize=8.0)
-        _legend(figure, axes)
+        add_legend(figure, axes)
     return figure
 
 
@@ -123,20 +123,20 @@ def sweep_curves(
 ) -> Figure:
     """Draw final regret against what was swept: each point is its value and the rows of its summary."""
     ordered = sorted(points, key=lambda point: point[0])
-    with _style():
-        figure, axes = _figure(width, 0.68)
+    with house_style():
+        figure, axes = blank_figure(width, 0.68)
         for k, policy in enumerate(dict.fromkeys(row.policy for _, rows in ordered for row in rows)):
             line = [(x, row) for x, rows in ordered for row in rows if row.policy == policy and row.runs > 0]
             x = [x for x, _ in line]
-            axes.plot(x, [row.mean for _, row in line], label=policy, markevery=max(1, len(x) // 12), **_look(k))
+            axes.plot(x, [row.mean for _, row in line], label=policy, markevery=max(1, len(x) // 12), **look(k))
             low, high = ([getattr(row, end) for _, row in line] for end in ("low", "high"))
-            axes.fill_between(x, low, high, color=_look(k)["color"], alpha=0.18, linewidth=0)
-        _scale(axes, x_scale, regret_scale)
+            axes.fill_between(x, low, high, color=look(k)["color"], alpha=0.18, linewidth=0)
+        set_scales(axes, x_scale, regret_scale)
         if regret_scale == "linear":
             axes.set_ylim(bottom=0.0)
         axes.set_xlabel(label)
         axes.set_ylabel("regret at the horizon")
-        _legend(figure, axes)
+        add_legend(figure, axes)
     return figure
 
 
@@ -145,22 +145,20 @@ def final_distribution(
 ) -> Figure:
     """Draw where the final regret of runs lies: quartiles in a box, 5 % to 95 % as whiskers, the mean as a marker."""
     policies, t = _policies(dataset), int(dataset["t"][-1])
-    with _style():
-        figure, axes = _figure(width, 0.22 + 0.085 * len(policies))
+    with house_style():
+        figure, axes = blank_figure(width, 0.22 + 0.085 * len(policies))
         for k, policy in enumerate(policies):
             samples = regret_samples(dataset, problem.name, policy, t)
             if len(samples) == 0:
                 continue
             whisker, first, middle, third, end = quantiles(samples, (0.05, 0.25, 0.5, 0.75, 0.95)).tolist()
-            color = _look(k)["color"]
+            color = look(k)["color"]
             outside = samples[(samples < whisker) | (samples > end)]
             axes.plot(outside, np.full(outside.size, k), ".", color=color, alpha=0.6, markersize=3.5, markeredgewidth=0)
             axes.plot([whisker, end], [k, k], color=color, linewidth=1.0)
             axes.barh(k, third - first, left=first, height=0.5, facecolor=_pale(color), edgecolor=color, linewidth=1.0)
             axes.plot([middle, middle], [k - 0.25, k + 0.25], color=color, linewidth=1.8, solid_capstyle="butt")
-            axes.plot(
-                samples.mean(), k, marker=_look(k)["marker"], color="white", markeredgecolor=color, markersize=4.5
-            )
+            axes.plot(samples.mean(), k, marker=look(k)["marker"], color="white", markeredgecolor=color, markersize=4.5)
         axes.set_yticks(range(len(policies)), _wrapped(policies))
         axes.set_ylim(len(policies) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
@@ -182,8 +180,8 @@ def arm_shares(dataset: xr.Dataset, problem: Problem, *, width: float = WIDTH) -
         shares[k] = 100.0 * runs.mean(axis=0) if len(runs) else np.nan
     known = np.ma.masked_where(~(shares > 0.0), shares)
     norm = LogNorm(known.min(), known.max()) if known.count() else LogNorm(1.0, 100.0)
-    with _style():
-        figure, axes = _figure(width, 0.22 + 0.085 * len(policies))
+    with house_style():
+        figure, axes = blank_figure(width, 0.22 + 0.085 * len(policies))
         image = axes.imshow(known, cmap=SHARES, norm=norm, aspect="auto", interpolation="nearest")
         if problem.arms <= 12:
             for (k, arm), share in np.ndenumerate(shares):
@@ -216,7 +214,7 @@ def save(figure: Figure, path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in DATES:
         raise ParameterError(f"a figure must be saved as {', '.join(DATES)}, got {str(path)!r}")
-    with _style():
+    with house_style():
         figure.savefig(path, dpi=300, metadata=DATES[suffix])
 
 
@@ -239,12 +237,14 @@ def percent(share: float) -> str:
     return f"{share:.1f}" if share >= 0.95 else f"{share:.2f}".lstrip("0")
 
 
-def _style() -> Any:
+def house_style() -> Any:
+    """Return a context in which figures have the style of the house."""
     # The defaults first, so that a user's own settings change no figure.
     return matplotlib.style.context(["default", STYLE])
 
 
-def _figure(width: float, aspect: float) -> tuple[Figure, Axes]:
+def blank_figure(width: float, aspect: float) -> tuple[Figure, Axes]:
+    """Return a figure of so many inches, and its axes."""
     figure = Figure(figsize=(width, width * aspect))
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
@@ -254,8 +254,8 @@ def _policies(dataset: xr.Dataset) -> list[str]:
     return [str(policy) for policy in dataset["policy"].to_numpy()]
 
 
-def _look(k: int) -> dict[str, Any]:
-    """Return colour, line style and marker of the k-th policy; no two of the first 42 look the same."""
+def look(k: int) -> dict[str, Any]:
+    """Return colour, line style and marker of the k-th line; no two of the first 42 look the same."""
     return {
         "color": PALETTE[k % len(PALETTE)],
         "linestyle": DASHES[k % len(DASHES)],
@@ -267,7 +267,8 @@ def _pale(color: str) -> tuple[str, float]:
     return color, 0.25
 
 
-def _scale(axes: Axes, x: Scale, y: Scale) -> None:
+def set_scales(axes: Axes, x: Scale, y: Scale) -> None:
+    """Set both scales, with numbers as `compact` writes them."""
     axes.set_xscale(x)
     axes.set_yscale(y)
     for axis, scale in ((axes.xaxis, x), (axes.yaxis, y)):
@@ -278,7 +279,7 @@ def _scale(axes: Axes, x: Scale, y: Scale) -> None:
             axis.set_minor_formatter(NullFormatter())
 
 
-def _legend(figure: Figure, axes: Axes) -> None:
+def add_legend(figure: Figure, axes: Axes) -> None:
     """Put the legend below, in as many columns as fit; the figure grows by its height."""
     # Named one by one: Matplotlib leaves out labels that begin with an underscore when it collects them.
     handles = axes.get_lines()
