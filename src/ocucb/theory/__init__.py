@@ -1,7 +1,8 @@
 """The paper's quantities as pure functions.
 
-Gaps, effective arms and bounds are named here. The objects of the proofs stand in their modules: `index`, `concentration`,
-`confidence` (Lemma conc2), `peeling` (Lemma tech1), `optimists` and `stopping`; docs/paper.md maps the paper to them.
+Gaps, effective arms and bounds are named here. The objects of the proofs stand in their modules: `index`,
+`concentration`, `confidence` (Lemma conc2), `peeling` (Lemma tech1), `optimists` and `stopping`; docs/paper.md maps the
+paper to them.
 """
 
 from ocucb.theory.bounds import (
