@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ocucb.lab.plots import (
     DATES,
@@ -142,7 +142,8 @@ def _set_ticks(axes: Axes) -> None:
         if scale == "log" and (low < 1e-4 or high >= 1e12):
             axis.set_major_formatter(FuncFormatter(power_of_ten))
         if scale == "log" and sum(low <= tick <= high for tick in axis.get_majorticklocs()) < 3:
-            axis.set_major_locator(MaxNLocator(5))
+            wide = high > 10.0 * low
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=15) if wide else MaxNLocator(5))
             axis.set_minor_locator(NullLocator())
 
 

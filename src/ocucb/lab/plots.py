@@ -275,7 +275,7 @@ def set_scales(axes: Axes, x: Scale, y: Scale) -> None:
         axis.set_major_formatter(FuncFormatter(compact))
         low, high = axis.get_view_interval()
         if scale == "log":
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)))
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,), numticks=15))
             axis.set_minor_formatter(NullFormatter())
 
 
