@@ -63,6 +63,6 @@ def test_the_architecture_names_every_room() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     for module in (ROOT / "src" / "ocucb").glob("*.py"):
         assert module.name in text
-    for room in ("selection", "theory", "lab", "paper"):
+    for room in ("selection", "theory", "lab", "paper", "service"):
         for module in (ROOT / "src" / "ocucb" / room).glob("[a-z]*.py"):
             assert module.name in text, module

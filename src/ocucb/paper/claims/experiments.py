@@ -19,9 +19,9 @@ from ocucb.paper.regrets import power, regrets, unwarned
 from ocucb.policies import LevelPolicy, OCUCBn, Policy
 
 # As the studies call them.
-PRINTED, NO_LOGS, UCB, THOMPSON = "OCUCB-n(1, 1/2)", "OCUCB-n, no logs", "UCB(2)", "Thompson sampling"
+PRINTED, NO_LOGS, UCB = "OCUCB-n(1, 1/2)", "OCUCB-n, no logs", "UCB(2)"
 TELLABLE = 2.0  # in units of √(K/n); smaller gaps can hardly be told from 0 in n rounds
-FEWER = 8  # times fewer runs for Thompson sampling, the slowest by far and compared with nothing
+FEWER = (4, 8)  # times fewer runs, quick and full, for policies that are shown and compared with nothing
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Amount:
 
 
 AMOUNTS = {
-    "equal-gaps-2": Amount((7, 13, 19), (400, 6_000)),
+    "equal-gaps-2": Amount((7, 13, 19), (400, 12_000)),
     "equal-gaps-10": Amount((3, 8, 14), (160, 1_500)),
     "equal-gaps-100": Amount((3, 6, 9), (50, 300)),
     "mixed-gaps": Amount((0, 1, 2), (250, 1_000)),
@@ -88,8 +88,7 @@ def check_rival(
     """
     known = Study.built_in()
     studies = [known[name] for name in AMOUNTS]
-    labels = () if figures else (NO_LOGS, rival)
-    played = [_play(study, effort, algorithm, labels) for study in studies]
+    played = [_play(study, effort, algorithm, rival, figures) for study in studies]
     points = [point for row in played for point in row]
     asked = sum(point.told for point in points)
     changes = [change(point.regret[NO_LOGS], point.regret[rival], asked) for point in points]
@@ -110,22 +109,22 @@ def check_rival(
     )
 
 
-def _play(study: Study, effort: Effort, algorithm: Callable[[], Policy], labels: Sequence[str]) -> list[Point]:
-    """Play the policies with these labels, or all, with the algorithm in the place of that without logarithms."""
+def _play(study: Study, effort: Effort, algorithm: Callable[[], Policy], rival: str, figures: bool) -> list[Point]:
+    """Play a study with the algorithm in the place of OCUCB-n without logarithms: it and its rival, or all policies."""
     with warnings.catch_warnings():  # the author plays η = 1, where nothing is guaranteed
         warnings.simplefilter("ignore", GuaranteeWarning)
         experiments = study.experiments("quick")
     amount = AMOUNTS[study.name]
-    runs = effort.pick(*amount.runs)
+    most, fewer = effort.pick(*amount.runs), effort.pick(*FEWER)
     points = []
     for value, experiment in effort.pick([experiments[k] for k in amount.quick], experiments):
-        policies = {label: policy for label, policy in experiment.policies if not labels or label in labels}
-        policies[NO_LOGS] = algorithm()
         regret = {}
-        for label, policy in policies.items():
-            some = runs // FEWER if label == THOMPSON else runs
-            horizon = (experiment.horizon,)
-            regret[label] = regrets(policy, experiment.problems[0], horizon, some, effort.seed)[:, 0]
+        for label, policy in experiment.policies:
+            compared = label in (NO_LOGS, rival)
+            if compared or figures:
+                played, runs = algorithm() if label == NO_LOGS else policy, most if compared else most // fewer
+                horizon = (experiment.horizon,)
+                regret[label] = regrets(played, experiment.problems[0], horizon, runs, effort.seed)[:, 0]
         points.append(Point(float(value or 0.0), experiment, regret))
     return points
 

@@ -125,7 +125,7 @@ def check_index(effort: Effort, *, algorithm: Algorithm = printed_index) -> Find
 
 
 def _percent(share: Interval) -> str:
-    return f"{100 * share.value:.1f}% [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return f"{100 * share.value:.2f}% [{100 * share.low:.2f}, {100 * share.high:.2f}]"
 
 
 def ucb_squared(eta: float) -> Policy:

@@ -92,7 +92,7 @@ def _movement(chances: Mapping[tuple[str, int], Interval]) -> str:
     arms = max(arms for name, arms in chances if name == ZERO)
     return (
         "Theorem 1 allows a regret of order K log K here. Settling costs nΔ/2 = √(Kn)/2 = 2K² or more, so its chance "
-        "should fall like (log K)/K; in the whole regret, K must be larger than here to show it. OCUCB-n with ρ = 0 "
+        "should fall like (log K)/K; the whole regret shows this only at larger K. OCUCB-n with ρ = 0 "
         f"settles on the second best arm in {100 * chances[ZERO, arms].value:.1f}% of the runs at K = {arms}, with ρ "
         f"= 1/2 in {100 * chances['OCUCB-n', arms].value:.1f}%."
     )

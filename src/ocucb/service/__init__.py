@@ -1,0 +1,1 @@
+"""The decision service below HTTP: experiments, decisions and rewards, durable and auditable."""

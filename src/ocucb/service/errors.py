@@ -1,0 +1,126 @@
+"""Every error that the service answers with, in one tree under `OcucbError`.
+
+    OcucbError
+    └── ServiceError
+        ├── NotFoundError
+        │   ├── UnknownExperimentError    no experiment has this name
+        │   └── UnknownDecisionError      no decision has this id
+        ├── ConflictError
+        │   ├── NameTakenError            another experiment has this name
+        │   ├── RewardConflictError       the decision already has a different reward
+        │   └── KeyReusedError            the idempotency key belongs to a different request
+        ├── ClosedError
+        │   ├── PausedError               the experiment is paused and makes no decisions
+        │   └── ArchivedError             the experiment has ended
+        ├── TooLateError                  the reward's window has passed
+        ├── RequestError (ValueError)     a request that can mean nothing
+        ├── UnavailableError              not stored, or not known to be; try again
+        │   ├── StoreError                the database did not answer, or refused
+        │   └── BusyError                 too many requests are waiting
+        ├── SchemaError                   the database was made by a newer ocucb
+        └── LogError                      the log is not one that the service wrote
+
+An arm, a reward or a parameter that is wrong is refused by the library's own errors (`ocucb.errors`).
+"""
+
+from ocucb.errors import OcucbError
+
+
+class ServiceError(OcucbError):
+    """Base of every error of the service."""
+
+
+class NotFoundError(ServiceError):
+    """What the request names is not there."""
+
+
+class UnknownExperimentError(NotFoundError):
+    """No experiment has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no experiment {name!r}; create it first")
+
+
+class UnknownDecisionError(NotFoundError):
+    """No decision has this id."""
+
+    def __init__(self) -> None:
+        super().__init__("no decision has this id; use the id that came with the decision")
+
+
+class ConflictError(ServiceError):
+    """The request contradicts what is stored."""
+
+
+class NameTakenError(ConflictError):
+    """Another experiment has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is already an experiment {name!r}; choose another name")
+
+
+class RewardConflictError(ConflictError):
+    """The decision already has a different reward."""
+
+    def __init__(self, stored: float, given: float) -> None:
+        super().__init__(f"this decision already has the reward {stored!r}, got {given!r}; a reward cannot be changed")
+
+
+class KeyReusedError(ConflictError):
+    """The idempotency key belongs to a different request."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the idempotency key {key!r} was used for a different request; use a new key for each")
+
+
+class ClosedError(ServiceError):
+    """The experiment does not take this request now."""
+
+
+class PausedError(ClosedError):
+    """The experiment is paused."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"experiment {name!r} is paused and makes no decisions; resume it first")
+
+
+class ArchivedError(ClosedError):
+    """The experiment has ended."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"experiment {name!r} is archived and can only be read")
+
+
+class TooLateError(ServiceError):
+    """The window for a reward has passed."""
+
+    def __init__(self) -> None:
+        super().__init__("the window for this decision's reward has passed; the reward was not counted")
+
+
+class RequestError(ServiceError, ValueError):
+    """A request that can mean nothing."""
+
+
+class UnavailableError(ServiceError):
+    """The service cannot say that the request is stored: try again, with the same idempotency key."""
+
+
+class StoreError(UnavailableError):
+    """The database did not answer, or refused: `reason` is what it said, for the log and not for callers."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class BusyError(UnavailableError):
+    """Too many requests are waiting."""
+
+
+class SchemaError(ServiceError):
+    """The database was made by a newer ocucb."""
+
+
+class LogError(ServiceError):
+    """A log that the service cannot have written."""

@@ -1,0 +1,130 @@
+"""Processes killed, and the database restarted under them: nothing acknowledged is lost, nothing counts twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ocucb.service.ids import parse_id
+from ocucb.service.records import DECISION, REWARD
+from ocucb.service.requests import Decide, Look
+from service.helpers import Node, folded_state, live_state
+from service.load import EXPERIMENT, Noted, prepare, read
+
+PROGRAM = str(Path(__file__).with_name("load.py"))
+
+
+def check(address: str, noted: Noted) -> None:
+    """Hold the log against what callers were told."""
+    node = Node(address)
+    try:
+        # Those who were not told ask again, and again: a decision that was stored is found, one that was not is made.
+        for key in sorted(set(noted.asked) - set(noted.decided))[:50]:
+            first, second = (node.decide(EXPERIMENT, key=key, unit=noted.asked[key]) for _ in range(2))
+            assert first.id == second.id
+        log = node.log(EXPERIMENT)
+        assert [entry.seq for entry in log] == list(range(1, len(log) + 1))
+        decisions = {entry.seq: entry for entry in log if entry.kind == DECISION}
+        for key, decision in noted.decided.items():
+            parts = parse_id(decision)
+            assert parts is not None, key
+            assert decisions[parts.seq].token == parts.token, key
+        outcomes = [entry.decision for entry in log if entry.decision is not None]
+        assert len(set(outcomes)) == len(outcomes)
+        rewards = {entry.decision: entry.reward for entry in log if entry.kind == REWARD}
+        for decision, value in noted.rewarded.items():
+            parts = parse_id(decision)
+            assert parts is not None
+            assert rewards[parts.seq] == value
+        replayed = node.replay(EXPERIMENT)
+        assert replayed.problem is None
+        assert replayed.decisions == len(decisions) >= len(set(noted.decided.values()))
+        view = node.ask(Look(EXPERIMENT))
+        forgotten = sum(entry.kind == "forgotten" for entry in log)
+        assert sum(view.pulls) == len(decisions) - forgotten
+        state = live_state(node, EXPERIMENT)
+        assert state == folded_state(node.store, EXPERIMENT) == folded_state(node.store, EXPERIMENT, snapshots=True)
+    finally:
+        node.close()
+
+
+def test_killed_twenty_times(address: str) -> None:
+    done = subprocess.run([sys.executable, PROGRAM, address, "20"], stdout=subprocess.PIPE, check=True, timeout=300)
+    noted = read(done.stdout.decode())
+    lives = {key.split(".")[0] for key in noted.decided}
+    assert len(lives) == 20
+    assert noted.rewarded
+    check(address, noted)
+
+
+@pytest.fixture
+def nodes(postgresql: str) -> Any:
+    """Start nodes as processes; whatever is left of them at the end is killed."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def launch(name: str, output: Path) -> subprocess.Popen[bytes]:
+        with output.open("wb") as file:
+            process = subprocess.Popen([sys.executable, PROGRAM, postgresql, name], stdin=subprocess.PIPE, stdout=file)
+        running.append(process)
+        return process
+
+    yield launch
+    for process in running:
+        process.kill()
+        with process:  # wait, and close what it was given
+            pass
+
+
+def wait_for_lines(output: Path, more: int) -> None:
+    """Wait until a node has told its callers something more."""
+    goal, end = output.read_bytes().count(b"\n") + more, time.monotonic() + 60.0
+    while output.read_bytes().count(b"\n") < goal:
+        assert time.monotonic() < end, f"{output.name} does not go on"
+        time.sleep(0.02)
+
+
+def test_three_nodes_one_killed_the_database_restarted(
+    postgres: Any, postgresql: str, nodes: Any, tmp_path: Path
+) -> None:
+    prepare(postgresql)
+    outputs = [tmp_path / name for name in ("a", "b", "c", "c again")]
+    running = [nodes(output.name, output) for output in outputs[:3]]
+    for output in outputs[:3]:
+        wait_for_lines(output, 30)
+    running[2].kill()
+    restarted = nodes("c again", outputs[3])
+    for output in (outputs[0], outputs[1], outputs[3]):
+        wait_for_lines(output, 30)
+    postgres.stop()
+    time.sleep(0.2)
+    postgres.ensure_postgres_running()
+    alive = [(running[0], outputs[0]), (running[1], outputs[1]), (restarted, outputs[3])]
+    for _, output in alive:
+        wait_for_lines(output, 30)
+    for process, _ in alive:
+        process.stdin.close()
+    for process, output in alive:
+        assert process.wait(60) == 0, output.name
+    noted = read("\n".join(output.read_text() for output in outputs))
+    assert len({key.split(".")[0] for key in noted.decided}) == 4
+    check(postgresql, noted)
+
+
+def test_nodes_agree_when_it_is_quiet(postgresql: str) -> None:
+    """What one node has written the others know when next asked, without anybody being told."""
+    nodes = [Node(postgresql) for _ in range(3)]
+    try:
+        nodes[0].create()
+        for number in range(30):
+            nodes[number % 3].ask(Decide("colours", count=2))
+        views = [node.ask(Look("colours")) for node in nodes]
+        assert [view.pulls for view in views] == [views[0].pulls] * 3
+        assert sum(views[0].pulls) == 60
+    finally:
+        for node in nodes:
+            node.close()

@@ -1,0 +1,281 @@
+"""Decisions and rewards: exactly once, whatever is asked twice, and in whatever company."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ocucb import Bandit, Bernoulli, OCUCBn
+from ocucb.errors import ArmError, HorizonError, OcucbError, ParameterError, RewardError
+from ocucb.policies import MOSS
+from ocucb.service.definition import Definition
+from ocucb.service.errors import (
+    ArchivedError,
+    KeyReusedError,
+    NameTakenError,
+    PausedError,
+    RequestError,
+    RewardConflictError,
+    UnknownDecisionError,
+    UnknownExperimentError,
+)
+from ocucb.service.requests import (
+    AddArm,
+    Create,
+    Decide,
+    ImportLog,
+    Look,
+    Request,
+    RetireArm,
+    Reward,
+    SetStatus,
+)
+from service.helpers import Node, folded_state, live_state
+
+
+def test_a_decision_is_the_policys_choice_and_says_why(node: Node) -> None:
+    node.create()
+    bandit = Bandit(OCUCBn(), ["red", "green", "blue"], seed=1)
+    for number in range(50):
+        why = bandit.explain(bandit.peek())
+        decision = node.decide()
+        assert decision.arm == bandit.choose()
+        known = [decision.pulls, decision.mean, decision.index, decision.effective_arms]
+        right = [why.pulls, why.mean, why.index, why.effective_arms]
+        assert known == [None if math.isnan(value) else value for value in right]
+        node.ask(Reward(decision.id, number / 50))
+        bandit.learn(decision.arm, number / 50)
+    assert live_state(node)["bandit"] == bandit.to_dict()
+    assert node.replay().decisions == 50
+
+
+def test_a_reward_counts_once(node: Node) -> None:
+    node.create()
+    decision = node.decide()
+    assert node.ask(Reward(decision.id, 0.5)).outcome == "counted"
+    assert node.ask(Reward(decision.id, 0.5)).outcome == "repeated"
+    with pytest.raises(RewardConflictError, match=r"already has the reward 0\.5, got 0\.75"):
+        node.ask(Reward(decision.id, 0.75))
+    assert node.kinds() == ["created", "decision", "reward"]
+    assert node.ask(Look("colours")).pending == (0, 0, 0)
+
+
+def test_a_key_gives_the_same_decisions_again(node: Node) -> None:
+    node.create()
+    first = node.ask(Decide("colours", count=5, key="k"))
+    again = node.ask(Decide("colours", count=5, key="k"))
+    assert [decision.id for decision in first] == [decision.id for decision in again]
+    assert [decision.index for decision in first] == [decision.index for decision in again]
+    assert not any(decision.repeated for decision in first)
+    assert all(decision.repeated for decision in again)
+    with pytest.raises(KeyReusedError):
+        node.ask(Decide("colours", count=4, key="k"))
+    node.ask(SetStatus("colours", "paused"))
+    assert node.ask(Decide("colours", count=5, key="k"))[0].id == first[0].id
+    assert node.kinds().count("decision") == 5
+
+
+def test_requests_that_come_together(node: Node) -> None:
+    """Many callers at once, some wrong, some asking the same: each gets what it would have got alone."""
+    node.create()
+    open_decision = node.decide()
+    requests: list[Request] = []
+    for number in range(40):
+        requests += [
+            Decide("colours", key=f"key {number % 20}"),
+            Reward(open_decision.id, 0.5),
+            Reward(open_decision.id, math.nan) if number % 2 else Reward(open_decision.id[:-1] + "!", 0.5),
+            Decide("nowhere"),
+            Decide("colours", count=3),
+        ]
+
+    def ask(request: Request) -> object:
+        try:
+            return node.ask(request)
+        except OcucbError as problem:
+            return problem
+
+    with ThreadPoolExecutor(32) as pool:
+        answers = list(pool.map(ask, requests))
+    kinds = [type(answer) for answer in answers]
+    assert kinds.count(UnknownExperimentError) == 40
+    assert kinds.count(UnknownDecisionError) == 20
+    assert kinds.count(RewardError) + kinds.count(RewardConflictError) == 20
+    assert node.kinds().count("decision") == 1 + 20 + 120
+    assert node.kinds().count("reward") == 1
+    assert node.replay().verified
+    assert live_state(node) == folded_state(node.store)
+
+
+def test_ids_that_are_none(node: Node) -> None:
+    node.create()
+    node.create("others")
+    decision = node.decide()
+    place, token = decision.id.rsplit("-", 1)[0], "A" * 22
+    for wrong in ("", "x", decision.id + "x", f"{place}-{token}", f"9{decision.id}", f"1-1-{token}", "0-0-" + token):
+        with pytest.raises(UnknownDecisionError):
+            node.ask(Reward(wrong, 0.5))
+    with pytest.raises(UnknownDecisionError):
+        node.ask(Reward(decision.id, 0.5, visible=frozenset({"others"})))
+    assert node.ask(Reward(decision.id, 0.5, visible=frozenset({"colours"}))).outcome == "counted"
+
+
+def test_rewards_that_are_none(node: Node) -> None:
+    node.create(noise=Bernoulli())
+    decision = node.decide()
+    for wrong in (math.nan, math.inf, 0.5, -1, "1", None, 10**400):
+        with pytest.raises(RewardError):
+            node.ask(Reward(decision.id, wrong))  # type: ignore[arg-type]
+    assert node.ask(Reward(decision.id, 1)).outcome == "counted"
+    assert node.kinds() == ["created", "decision", "reward"]
+
+
+def test_names_are_taken_once(node: Node) -> None:
+    what = {"arms": ("a", "b"), "metadata": {"owner": "me"}}
+    first = node.ask(Create(Definition("x", **what), key="k"))  # type: ignore[arg-type]
+    assert node.ask(Create(Definition("x", **what), key="k")) == first  # type: ignore[arg-type]
+    with pytest.raises(KeyReusedError):
+        node.ask(Create(Definition("x", ("a", "c")), key="k"))
+    with pytest.raises(NameTakenError):
+        node.ask(Create(Definition("x", ("a", "b"))))
+
+
+@pytest.mark.parametrize("name", ["ünïcode ☃", "'; DROP TABLE log; --", "../../etc", " ", "a" * 200, "%s", ":x"])
+def test_odd_names_are_names(node: Node, name: str) -> None:
+    node.create(name, arms=(name, 5, -3, ""[:0] + "ok"))
+    decision = node.decide(name, unit=name, key=name)
+    assert node.decide(name, unit=name, key=name).id == decision.id
+    assert node.decide(name, count=1).arm == 5
+    assert node.replay(name).verified
+
+
+def test_what_cannot_be_asked() -> None:
+    for name in ("", "a" * 201, "nul\0", "\ud800", 5, None):
+        for make in (
+            lambda name=name: Decide(name),
+            lambda name=name: Definition(name, ("a",)),
+            lambda name=name: Decide("x", key=name if name is not None else ""),
+        ):
+            with pytest.raises(RequestError):
+                make()
+    for count in (0, -1, 1001, 1.5, True, "2"):
+        with pytest.raises((RequestError, ParameterError)):
+            Decide("x", count=count)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="one decision at a time"):
+        Decide("x", count=2, unit="u")
+    with pytest.raises(RequestError, match="1 to 100000"):
+        ImportLog("x", ())
+    with pytest.raises(RequestError):
+        AddArm("x", "a", metadata=math.nan)
+
+
+def test_definitions_that_are_none() -> None:
+    for wrong in (
+        {"arms": ()},
+        {"arms": ("a", "a")},
+        {"arms": ("a\0",)},
+        {"arms": (2**70,)},
+        {"window": 0.0},
+        {"window": math.inf},
+        {"window": 1e12},
+        {"sticky": -1.0},
+        {"late": "maybe"},
+        {"on_expiry": "perhaps"},
+        {"on_expiry": math.nan},
+        {"noise": Bernoulli(), "on_expiry": 0.5},
+        {"seed": -1},
+        {"metadata": {"x": math.nan}},
+        {"metadata": {"x": "y" * 20_000}},
+    ):
+        with pytest.raises(OcucbError):
+            Definition(**{"name": "x", "arms": ("a", "b"), **wrong})  # type: ignore[arg-type]
+
+
+def test_pause_resume_archive(node: Node) -> None:
+    node.create()
+    decisions = node.ask(Decide("colours", count=3))
+    node.ask(SetStatus("colours", "paused"))
+    node.ask(SetStatus("colours", "paused"))
+    with pytest.raises(PausedError):
+        node.decide()
+    assert node.ask(Reward(decisions[0].id, 1.0)).outcome == "counted"
+    node.ask(SetStatus("colours", "active"))
+    node.decide()
+    node.ask(SetStatus("colours", "archived"))
+    for request in (
+        Decide("colours"),
+        SetStatus("colours", "active"),
+        AddArm("colours", "x"),
+        Reward(decisions[1].id, 1.0),
+    ):
+        with pytest.raises(ArchivedError):
+            node.ask(request)
+    assert node.ask(Reward(decisions[0].id, 1.0)).outcome == "repeated"
+    assert node.ask(Look("colours")).status == "archived"
+    assert [kind for kind in node.kinds() if kind not in ("decision", "reward")] == [
+        "created",
+        "paused",
+        "resumed",
+        "archived",
+    ]
+    assert node.replay().verified
+
+
+def test_arms_come_and_go(node: Node, start: Callable[..., Node]) -> None:
+    node.create()
+    node.play(9)
+    pending = node.ask(Decide("colours", count=6))
+    gone = pending[0].arm
+    node.ask(RetireArm("colours", gone))
+    node.ask(RetireArm("colours", gone))
+    node.ask(AddArm("colours", "violet", metadata={"hex": "#808"}))
+    assert node.decide().arm == "violet"
+    for number, decision in enumerate(pending):
+        assert node.ask(Reward(decision.id, number / 8)).outcome == "counted"
+    assert gone not in node.ask(Look("colours")).arms
+    assert node.ask(Look("colours")).retired == (gone,)
+    node.play(20)
+    assert gone not in [entry.arm for entry in node.log()[-40:] if entry.kind == "decision"]
+    node.ask(AddArm("colours", gone))
+    view = node.ask(Look("colours"))
+    assert sum(view.pending) == 1
+    assert sum(view.pulls) == view.rounds == 9 + 6 + 1 + 20
+    for wrong in (AddArm("colours", gone), RetireArm("colours", "unknown")):
+        with pytest.raises(ArmError):
+            node.ask(wrong)
+    assert node.replay().verified
+    assert live_state(node) == folded_state(node.store) == live_state(start())
+
+
+def test_a_log_is_imported_once(node: Node, start: Callable[..., Node]) -> None:
+    node.create()
+    pending = node.ask(Decide("colours", count=4))
+    log = tuple((arm, number / 30) for number in range(30) for arm in ("red", "green"))
+    node.ask(ImportLog("colours", log, key="k"))
+    node.ask(ImportLog("colours", log, key="k"))
+    view = node.ask(Look("colours"))
+    assert (sum(view.pulls), sum(view.pending)) == (64, 4)
+    with pytest.raises(ArmError):
+        node.ask(ImportLog("colours", (("red", 1.0), ("unknown", 1.0))))
+    with pytest.raises(RewardError):
+        node.ask(ImportLog("colours", (("red", 1.0), ("green", math.nan))))
+    for decision in pending:
+        node.ask(Reward(decision.id, 0.25))
+    node.play(10)
+    assert node.kinds().count("log imported") == 1
+    assert node.replay().verified
+    assert live_state(node) == folded_state(node.store) == live_state(start())
+
+
+def test_a_horizon_ends(node: Node) -> None:
+    node.create(policy=MOSS(horizon=5))
+    node.ask(Decide("colours", count=3))
+    with pytest.raises(HorizonError, match="3 are over"):
+        node.ask(Decide("colours", count=3))
+    node.ask(Decide("colours", count=2))
+    with pytest.raises(HorizonError):
+        node.decide()
+    assert node.replay().decisions == 5
