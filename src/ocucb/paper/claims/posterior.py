@@ -113,7 +113,7 @@ def check_posterior(effort: Effort, *, algorithm: Callable[[], Policy] = posteri
         mixed_gaps(),
         bernoulli_rare(),
     )
-    runs = effort.pick((400, 150, 30, 150, 150, 100), full)
+    runs = effort.pick((800, 200, 30, 200, 200, 100), full)
     changes: list[Interval] = []
     rows: list[tuple[str, ...]] = []
     for problem, count in zip(problems, runs, strict=True):

@@ -67,13 +67,13 @@ def exploding(rho: float) -> Policy:
 def problems(effort: Effort) -> dict[Problem, int]:
     """Return problems with few and many arms, equal and different gaps, and the runs of each."""
     runs: dict[Problem, tuple[int, int]] = {
-        worst_case(2, 0.3): (400, 6_000),
+        worst_case(2, 0.3): (800, 6_000),
         worst_case(10, 0.1): (0, 4_000),
         worst_case(10, 0.3): (200, 3_000),
         worst_case(10, 1.0): (100, 2_000),
         worst_case(100, 0.5): (50, 600),
-        linear_gaps(10): (300, 3_000),
-        mixed_gaps(): (300, 3_000),
+        linear_gaps(10): (400, 3_000),
+        mixed_gaps(): (400, 3_000),
         moss_trap(10): (400, 6_000),
     }
     sized = {problem: effort.pick(*both) for problem, both in runs.items()}
