@@ -36,7 +36,7 @@ AMOUNTS = {
     "equal-gaps-2": Amount((7, 13, 19), (400, 12_000)),
     "equal-gaps-10": Amount((3, 8, 14), (160, 1_500)),
     "equal-gaps-100": Amount((3, 6, 9), (50, 300)),
-    "mixed-gaps": Amount((0, 1, 2), (250, 1_000)),
+    "mixed-gaps": Amount((0, 2, 3), (250, 1_000)),
 }
 
 
