@@ -5,6 +5,7 @@ Hypothesis draws the same examples every time, however slow the machine.
 
 import hashlib
 import os
+import signal
 from pathlib import Path
 
 from hypothesis import settings
@@ -15,6 +16,10 @@ TABLES = hashlib.sha256((ROOT / "src" / "ocucb" / "policies" / "gittins_table.py
 
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE / "numba")
 os.environ["OCUCB_CACHE_DIR"] = str(CACHE / "tables" / TABLES)
+
+# A shell that runs tests in the background switches Ctrl-C off, for their children too; some tests send it to those.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.load_profile("steady")

@@ -241,13 +241,13 @@ def test_precision_without_spread() -> None:
     flat = Problem((1.0, 1.0), name="flat")
     experiment = Experiment((flat,), (("uniform", Uniform()),), 100_000, precision=0.01)
     found = simulate(experiment)
-    assert found.finished.item() == 80  # two blocks of 40
+    assert found.finished.item() == 40  # two blocks of 20
     assert (found.regret == 0.0).all()
 
 
 def test_first_goal_has_thirty_runs() -> None:
     assert first_goal(precise(0.1)) == 2
-    assert first_goal(precise(0.1, horizon=2_000_000, checkpoints=())) == 15
+    assert first_goal(precise(0.1, horizon=2_000_000, checkpoints=())) == 30
     assert first_goal(precise(0.1, max_runs=20)) == 1
     assert first_goal(small()) == 3
 

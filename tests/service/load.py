@@ -46,7 +46,8 @@ def prepare(address: str) -> None:
     what: dict[str, Any] = {"window": 0.2, "sticky": 5.0, "seed": 7}
     door = ThreadDoor(engine, 60.0)
     door.ask(Create(Definition(EXPERIMENT, tuple(range(12)), **what)))
-    door.ask(Reward(door.ask(Decide(EXPERIMENT))[0].id, 0.5))  # loads all that children need, before they are forked
+    with contextlib.suppress(TooLateError):  # loads all that children need, before they are forked
+        door.ask(Reward(door.ask(Decide(EXPERIMENT))[0].id, 0.5))
     engine.close()
     store.close()
 
