@@ -216,15 +216,19 @@ class Bandit:
         with self._lock:
             return self._selector.effective()[self._playing()]
 
-    def explain(self, arm: Label) -> Explanation:
-        """Return the statistics of one arm, and its index in the coming round."""
+    def explain(self, arm: Label, effective: bool = True) -> Explanation:
+        """Return the statistics of one arm, and its index in the coming round.
+
+        Effective arms take time in proportion to all arms under a policy that has no use for them: without
+        `effective` they are nan.
+        """
         with self._lock:
             slot = self._slot(arm)
             record = self._selector.arms[slot]
             pulls, learned = int(record["pulls"]), int(record["learned"])
             mean = float(record["mean"]) if learned else float("nan")
-            effective = self._selector.effective_of(slot)
-            return Explanation(arm, pulls, pulls - learned, mean, self._selector.index(slot), effective)
+            among = self._selector.effective_of(slot) if effective else float("nan")
+            return Explanation(arm, pulls, pulls - learned, mean, self._selector.index(slot), among)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data for JSON, with the version of the format."""

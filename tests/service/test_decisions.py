@@ -10,8 +10,9 @@ import pytest
 
 from ocucb import Bandit, Bernoulli, OCUCBn
 from ocucb.errors import ArmError, HorizonError, OcucbError, ParameterError, RewardError
-from ocucb.policies import MOSS
+from ocucb.policies import MOSS, UCB, Policy
 from ocucb.service.definition import Definition
+from ocucb.service.engine import Limits
 from ocucb.service.errors import (
     ArchivedError,
     KeyReusedError,
@@ -33,7 +34,7 @@ from ocucb.service.requests import (
     Reward,
     SetStatus,
 )
-from service.helpers import Node, folded_state, live_state
+from service.helpers import Hands, Node, folded_state, live_state, wait_until
 
 
 def test_a_decision_is_the_policys_choice_and_says_why(node: Node) -> None:
@@ -143,7 +144,7 @@ def test_names_are_taken_once(node: Node) -> None:
         node.ask(Create(Definition("x", ("a", "b"))))
 
 
-@pytest.mark.parametrize("name", ["ünïcode ☃", "'; DROP TABLE log; --", "../../etc", " ", "a" * 200, "%s", ":x"])
+@pytest.mark.parametrize("name", ["ünïcode ☃", "'; DROP TABLE log; --", "..etc", "?a#b", "a" * 200, "%s", ":x"])
 def test_odd_names_are_names(node: Node, name: str) -> None:
     node.create(name, arms=(name, 5, -3, ""[:0] + "ok"))
     decision = node.decide(name, unit=name, key=name)
@@ -170,6 +171,12 @@ def test_what_cannot_be_asked() -> None:
         ImportLog("x", ())
     with pytest.raises(RequestError):
         AddArm("x", "a", metadata=math.nan)
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "a\\b", " a", "a ", "line\nbreak", "\u202eleft"])
+def test_names_that_are_no_part_of_a_url(name: str) -> None:
+    with pytest.raises(RequestError, match="no slashes"):
+        Definition(name, ("a",))
 
 
 def test_definitions_that_are_none() -> None:
@@ -279,3 +286,28 @@ def test_a_horizon_ends(node: Node) -> None:
     with pytest.raises(HorizonError):
         node.decide()
     assert node.replay().decisions == 5
+
+
+def test_idempotency_keys_are_forgotten_when_old(start: Callable[..., Node], hands: Hands) -> None:
+    node = start(limits=Limits(sweep=0.01, keep_keys=100.0))
+    node.create()
+    first = node.decide(key="k")
+    hands.turn(99.0)
+    assert node.decide(key="k").id == first.id
+    hands.turn(2.0)
+    node.engine._prune_at = 0.0
+
+    def keys() -> int:
+        with node.store.read() as transaction:
+            return len(transaction.old_keys(hands() + 1, 10))
+
+    wait_until(lambda: keys() == 0, "the old key is forgotten")
+    assert node.decide(key="k").id != first.id
+
+
+@pytest.mark.parametrize("policy", [UCB(), OCUCBn()])
+def test_effective_arms_explain_only_a_policy_that_has_them(node: Node, policy: Policy) -> None:
+    node.create(policy=policy)
+    node.play(4)
+    assert (node.decide().effective_arms is None) == (policy == UCB())
+    assert node.replay().verified

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +14,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event, inspect, text
 
+from ocucb.service.access import Access
+from ocucb.service.definition import Definition
 from ocucb.service.errors import RequestError, SchemaError, StoreError
+from ocucb.service.records import ACTIVE, CREATED, DECISION, Entry, Head
 from ocucb.service.requests import Look, Reward
-from ocucb.service.stores import Store
+from ocucb.service.stores import Store, schema
 from ocucb.service.stores.tables import metadata
 from service.helpers import HASTY, PATIENT, Hands, Node, folded_state, live_state, wait_until
 
@@ -28,6 +32,28 @@ def test_migrations_make_the_tables(address: str) -> None:
         names = inspect(transaction.connection).get_table_names()
     store.close()
     assert set(names) == {*metadata.tables, "alembic_version"}
+
+
+def test_an_older_schema_is_brought_up_with_all_that_is_in_it(address: str) -> None:
+    store = Store(address)
+    log = [
+        Entry(1, CREATED, 5, data=Definition("old", ("a", "b"), seed=1).to_dict()),
+        Entry(2, DECISION, 6, "a", token="t" * 22, pulls=0, index_value=math.inf),
+    ]
+    with store.write() as transaction:
+        schema.migrate(transaction.connection, "0001")
+        experiment = transaction.create("old", 5, ACTIVE)
+        assert experiment is not None
+        transaction.append([(experiment, entry) for entry in log])
+        transaction.move([Head(experiment, "old", 2, ACTIVE, 5)])
+        transaction.connection.execute(text("INSERT INTO keys VALUES (:e, 'k', 'decide 1 ', 2, 1)"), {"e": experiment})
+    store.close()
+    node = Node(address)
+    assert node.log("old") == log
+    assert node.decide("old", key="k").id == f"{experiment}-2-{'t' * 22}"
+    assert node.replay("old").verified
+    assert Access(node.store).first_key() is not None
+    node.close()
 
 
 def test_a_newer_schema_is_refused(address: str) -> None:

@@ -66,7 +66,7 @@ def _create(this: Round, request: Create) -> Changed:
     live = Live.begin(experiment, entry)
     this.create(live, entry)
     if request.key is not None:
-        this.remember(live, KeyRecord(request.key, asked, 1, 1))
+        this.remember(live, KeyRecord(request.key, asked, 1, 1, this.now))
     return Changed(live.name, live.seq, live.status)
 
 
@@ -89,7 +89,7 @@ def _decide(this: Round, request: Decide) -> tuple[Decision, ...]:
     else:
         entries = [before]
     if request.key is not None:
-        this.remember(live, KeyRecord(request.key, asked, entries[0].seq, len(entries)))
+        this.remember(live, KeyRecord(request.key, asked, entries[0].seq, len(entries), this.now))
     return tuple(_decision(live, entry, repeated=before is not None) for entry in entries)
 
 
@@ -185,14 +185,14 @@ def _import_log(this: Round, request: ImportLog) -> Changed:
         _check_open(live)
         _change(this, live, records.LOG_IMPORTED, data={"log": [list(pair) for pair in request.log]})
         if request.key is not None:
-            this.remember(live, KeyRecord(request.key, asked, live.seq, 1))
+            this.remember(live, KeyRecord(request.key, asked, live.seq, 1, this.now))
     return Changed(live.name, live.seq, live.status)
 
 
 def _look(this: Round, request: Look) -> View:
     live = this.experiment(request.experiment)
     bandit = live.bandit
-    short = View(live.definition, live.seq, live.status, bandit.rounds)
+    short = View(live.definition, live.seq, live.status, bandit.rounds, history=live.history.spans())
     if not request.arms:
         return short
     return short._replace(

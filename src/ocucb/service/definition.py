@@ -16,7 +16,7 @@ from ocucb.noise import Gaussian, Noise
 from ocucb.policies import OCUCBn, Policy
 from ocucb.service.errors import RequestError
 from ocucb.service.records import SECOND
-from ocucb.service.text import clean_arm, clean_text, encode
+from ocucb.service.text import clean_arm, clean_name, encode
 
 LONGEST_WINDOW = 10 * 366 * 86_400.0
 MOST_ARMS = 1_000_000
@@ -51,7 +51,7 @@ class Definition:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        clean_text("the name of an experiment", self.name)
+        clean_name(self.name)
         arms = tuple(clean_arm(label) for label in clean_labels(self.arms))
         whole("the number of arms", len(arms), 1, "split the experiment", high=MOST_ARMS)
         object.__setattr__(self, "arms", arms)

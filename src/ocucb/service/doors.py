@@ -5,13 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from typing import overload
+from collections.abc import Sequence
+from typing import TypeAlias, overload
 
 from ocucb.service.engine import Engine, Ticket
 from ocucb.service.errors import UnavailableError
-from ocucb.service.requests import Answer, Changed, Create, Decide, Decision, Look, Request, Reward, Rewarded, View
+from ocucb.service.requests import (
+    AddArm,
+    Answer,
+    Changed,
+    Create,
+    Decide,
+    Decision,
+    ImportLog,
+    Look,
+    Request,
+    RetireArm,
+    Reward,
+    Rewarded,
+    SetStatus,
+    View,
+)
 
 PATIENCE = 10.0
+Change: TypeAlias = Create | SetStatus | AddArm | RetireArm | ImportLog
 
 
 class ThreadDoor:
@@ -21,18 +38,18 @@ class ThreadDoor:
         self._engine, self._patience = engine, patience
 
     @overload
-    def ask(self, request: Decide) -> tuple[Decision, ...]: ...
+    def ask(self, request: Decide, key: str | None = None) -> tuple[Decision, ...]: ...
     @overload
-    def ask(self, request: Reward) -> Rewarded: ...
+    def ask(self, request: Reward, key: str | None = None) -> Rewarded: ...
     @overload
-    def ask(self, request: Look) -> View: ...
+    def ask(self, request: Look, key: str | None = None) -> View: ...
     @overload
-    def ask(self, request: Create) -> Changed: ...
+    def ask(self, request: Change, key: str | None = None) -> Changed: ...
     @overload
-    def ask(self, request: Request) -> Answer: ...
-    def ask(self, request: Request) -> Answer:
-        """Return the answer once it is durable, or raise its error."""
-        ticket = Ticket(request, self, threading.Event())
+    def ask(self, request: Request, key: str | None = None) -> Answer: ...
+    def ask(self, request: Request, key: str | None = None) -> Answer:
+        """Return the answer once it is durable, or raise its error. With an API key's id: unless that is revoked."""
+        ticket = Ticket(request, self, threading.Event(), key)
         self._engine.submit(ticket)
         if not ticket.waiter.wait(self._patience):
             raise _too_slow(self._patience)
@@ -52,22 +69,22 @@ class LoopDoor:
         self._loop = asyncio.get_running_loop()
 
     @overload
-    async def ask(self, request: Decide) -> tuple[Decision, ...]: ...
+    async def ask(self, request: Decide, key: str | None = None) -> tuple[Decision, ...]: ...
     @overload
-    async def ask(self, request: Reward) -> Rewarded: ...
+    async def ask(self, request: Reward, key: str | None = None) -> Rewarded: ...
     @overload
-    async def ask(self, request: Look) -> View: ...
+    async def ask(self, request: Look, key: str | None = None) -> View: ...
     @overload
-    async def ask(self, request: Create) -> Changed: ...
+    async def ask(self, request: Change, key: str | None = None) -> Changed: ...
     @overload
-    async def ask(self, request: Request) -> Answer: ...
-    async def ask(self, request: Request) -> Answer:
-        """Return the answer once it is durable, or raise its error."""
-        return (await self.ask_all([request]))[0].take()
+    async def ask(self, request: Request, key: str | None = None) -> Answer: ...
+    async def ask(self, request: Request, key: str | None = None) -> Answer:
+        """Return the answer once it is durable, or raise its error. With an API key's id: unless that is revoked."""
+        return (await self.ask_all([request], key))[0].take()
 
-    async def ask_all(self, requests: list[Request]) -> list[Reply]:
+    async def ask_all(self, requests: Sequence[Request], key: str | None = None) -> list[Reply]:
         """Return the replies to many requests, in order; they may share a round."""
-        tickets = [Ticket(request, self, self._loop.create_future()) for request in requests]
+        tickets = [Ticket(request, self, self._loop.create_future(), key) for request in requests]
         for ticket in tickets:
             try:
                 self._engine.submit(ticket)

@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,12 +16,14 @@ from ocucb.service.apply import MOST_EXPIRED, apply
 from ocucb.service.errors import BusyError, ServiceError, StoreError, UnavailableError
 from ocucb.service.fold import Live
 from ocucb.service.lives import Lives, write_snapshot
-from ocucb.service.records import Clock, utc_now
+from ocucb.service.records import SECOND, Clock, utc_now
 from ocucb.service.requests import Answer, Decide, Expire, ImportLog, Request
 from ocucb.service.rounds import Round
-from ocucb.service.stores import Store
+from ocucb.service.stores import Store, Transaction
 
 logger = logging.getLogger(__name__)
+PRUNE = 60.0
+MOST_PRUNED = 1000
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Limits:
     rest       seconds to wait after the database has failed, before it is tried again
     snapshot   entries between two snapshots (never fewer than the arms of the experiment)
     lives      experiments in memory
+    keep_keys  seconds for which an idempotency key is remembered
     """
 
     batch: int = 512
@@ -42,6 +45,7 @@ class Limits:
     rest: float = 0.25
     snapshot: int = 10_000
     lives: int = 1000
+    keep_keys: float = 7 * 86_400.0
 
 
 class Door(Protocol):
@@ -51,13 +55,23 @@ class Door(Protocol):
         """Hand over tickets that are answered. Called by the engine's thread; must neither wait nor raise."""
 
 
+class Guard(Protocol):
+    """Knows which API keys are valid, on whatever node one was revoked."""
+
+    def look(self, transaction: Transaction) -> None:
+        """Notice what has changed."""
+
+    def check(self, key: str) -> None:
+        """Raise DeniedError unless the key with this id is valid."""
+
+
 class Ticket:
-    """A request on its way, and then its answer or its error."""
+    """A request on its way, by whose key, and then its answer or its error."""
 
-    __slots__ = ("answer", "door", "error", "request", "waiter")
+    __slots__ = ("answer", "door", "error", "key", "request", "waiter")
 
-    def __init__(self, request: Request, door: Door, waiter: Any = None) -> None:
-        self.request, self.door, self.waiter = request, door, waiter
+    def __init__(self, request: Request, door: Door, waiter: Any = None, key: str | None = None) -> None:
+        self.request, self.door, self.waiter, self.key = request, door, waiter, key
         self.answer: Answer | None = None
         self.error: Exception | None = None
 
@@ -68,15 +82,17 @@ class Engine:
     It owns no truth: whenever the store fails, what is in memory is thrown away and read again.
     """
 
-    def __init__(self, store: Store, now: Clock = utc_now, limits: Limits | None = None) -> None:
-        self._store, self._now, self._limits = store, now, limits or Limits()
+    def __init__(
+        self, store: Store, now: Clock = utc_now, limits: Limits | None = None, guard: Guard | None = None
+    ) -> None:
+        self._store, self._now, self._limits, self._guard = store, now, limits or Limits(), guard
         self._lives = Lives(store, self._limits.lives)
         self._queue: queue.SimpleQueue[Ticket | None] = queue.SimpleQueue()
         self._pictures: queue.Queue[tuple[int, dict[str, Any]] | None] = queue.Queue(1)
         self._closed = False
         self._gate = threading.Lock()
         self._trouble: StoreError | None = None
-        self._retry_at = self._sweep_at = 0.0
+        self._retry_at = self._sweep_at = self._prune_at = 0.0
         self._threads = [
             threading.Thread(target=work, name=f"ocucb {name}", daemon=True)
             for name, work in (("writer", self._work), ("snapshots", self._keep_pictures))
@@ -171,9 +187,11 @@ class Engine:
             this = Round(self._lives, requests, self._now())
             with self._store.write() as transaction:
                 this.open(transaction, requests)
+                if self._guard is not None:
+                    self._guard.look(transaction)
                 for ticket in batch:
                     culprit = ticket
-                    _answer(ticket, lambda request: apply(this, request))
+                    _answer(this, ticket, self._guard)
                 culprit = None
                 moved = this.write()
         except Exception as problem:
@@ -212,12 +230,29 @@ class Engine:
             self._trouble, self._retry_at = problem, time.monotonic() + self._limits.rest
             return
         self._trouble = None
+        self._prune()
         if due:
             door = _Nowhere()
             tickets = [Ticket(Expire(experiment), door) for experiment in due]
             self._serve(tickets)
             if any(ticket.answer == MOST_EXPIRED for ticket in tickets):
                 self._sweep_at = 0.0
+
+    def _prune(self) -> None:
+        """Forget idempotency keys that are old, some at a time, now and then."""
+        if time.monotonic() < self._prune_at:
+            return
+        self._prune_at = time.monotonic() + PRUNE
+        before = self._now() - round(self._limits.keep_keys * SECOND)
+        try:
+            with self._store.read() as transaction:
+                old = transaction.old_keys(before, 1)
+            if old:
+                with self._store.write() as transaction:
+                    if transaction.end_keys(transaction.old_keys(before, MOST_PRUNED)) == MOST_PRUNED:
+                        self._prune_at = 0.0
+        except StoreError as problem:
+            logger.warning("old idempotency keys were not forgotten: %s", problem.reason)
 
     def _picture(self, moved: Sequence[Live]) -> None:
         """Hand states that have moved far to the thread that keeps snapshots, unless it is busy."""
@@ -243,9 +278,11 @@ class _Nowhere:
         """Do nothing."""
 
 
-def _answer(ticket: Ticket, act: Callable[[Request], Answer]) -> None:
+def _answer(this: Round, ticket: Ticket, guard: Guard | None) -> None:
     try:
-        ticket.answer, ticket.error = act(ticket.request), None
+        if guard is not None and ticket.key is not None:
+            guard.check(ticket.key)
+        ticket.answer, ticket.error = apply(this, ticket.request), None
     except StoreError:
         raise
     except OcucbError as problem:

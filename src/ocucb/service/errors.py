@@ -4,7 +4,8 @@
     └── ServiceError
         ├── NotFoundError
         │   ├── UnknownExperimentError    no experiment has this name
-        │   └── UnknownDecisionError      no decision has this id
+        │   ├── UnknownDecisionError      no decision has this id
+        │   └── UnknownKeyError           no API key has this id
         ├── ConflictError
         │   ├── NameTakenError            another experiment has this name
         │   ├── RewardConflictError       the decision already has a different reward
@@ -12,6 +13,7 @@
         ├── ClosedError
         │   ├── PausedError               the experiment is paused and makes no decisions
         │   └── ArchivedError             the experiment has ended
+        ├── DeniedError                   the API key is not known, or revoked
         ├── TooLateError                  the reward's window has passed
         ├── RequestError (ValueError)     a request that can mean nothing
         ├── UnavailableError              not stored, or not known to be; try again
@@ -46,6 +48,13 @@ class UnknownDecisionError(NotFoundError):
 
     def __init__(self) -> None:
         super().__init__("no decision has this id; use the id that came with the decision")
+
+
+class UnknownKeyError(NotFoundError):
+    """No API key has this id."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"no API key has the id {key!r}; ids are listed with the keys")
 
 
 class ConflictError(ServiceError):
@@ -89,6 +98,13 @@ class ArchivedError(ClosedError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"experiment {name!r} is archived and can only be read")
+
+
+class DeniedError(ServiceError):
+    """The API key is not known, or revoked."""
+
+    def __init__(self) -> None:
+        super().__init__("the API key is missing, wrong or revoked")
 
 
 class TooLateError(ServiceError):

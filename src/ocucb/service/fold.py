@@ -12,6 +12,7 @@ from ocucb.labels import Label
 from ocucb.service import records
 from ocucb.service.definition import Definition
 from ocucb.service.errors import LogError
+from ocucb.service.history import History
 from ocucb.service.records import Entry
 
 
@@ -28,8 +29,10 @@ class Live:
         self.seq, self.status = 1, records.ACTIVE
         self.known: set[Label] = set(definition.arms)
         self.retired: set[Label] = set()
+        self.history = History()
         self.saved = 0
-        self._horizon = definition.policy.rule().horizon
+        rule = definition.policy.rule()
+        self._horizon, self._has_effective = rule.horizon, rule.rho is not None
 
     @classmethod
     def begin(cls, experiment: int, first: Entry) -> Live:
@@ -48,6 +51,7 @@ class Live:
             "status": self.status,
             "definition": self.definition.to_dict(),
             "bandit": self.bandit.to_dict(),
+            "history": self.history.to_dict(),
         }
 
     @classmethod
@@ -55,6 +59,7 @@ class Live:
         """Return the state behind `to_dict`."""
         live = cls(experiment, Definition.from_dict(data["definition"]), Bandit.from_dict(data["bandit"]))
         live.seq, live.status = int(data["seq"]), str(data["status"])
+        live.history = History.from_dict(data["history"])
         live.known = set(data["bandit"]["labels"])
         gone = zip(data["bandit"]["labels"], data["bandit"]["retired"], strict=True)
         live.retired = {label for label, retired in gone if retired}
@@ -64,9 +69,10 @@ class Live:
     def choose(self, at: int, token: str, unit: str | None) -> Entry:
         """Make a decision, and return its entry."""
         bandit = self.bandit
-        why = bandit.explain(bandit.peek())
+        why = bandit.explain(bandit.peek(), effective=self._has_effective)
         arm = bandit.choose()
         self.seq += 1
+        self.history.decide(arm, at)
         return Entry(
             self.seq,
             records.DECISION,
@@ -115,6 +121,7 @@ class Live:
         if chosen != arm:  # the log is right, whatever another version or another hand has made of it
             self.bandit.forget(chosen)
             self._pull(arm)
+        self.history.decide(arm, entry.at)
 
     def _pull(self, arm: Label) -> None:
         """Count a pull that is not the policy's choice."""
@@ -129,6 +136,7 @@ class Live:
         if reward is None:
             raise LogError(f"entry {entry.seq} of the log has no reward")
         self._with_arm(arm, lambda: self.bandit.learn(arm, reward))
+        self.history.reward(reward)
 
     def _forgotten(self, entry: Entry) -> None:
         arm = _arm(entry)

@@ -62,12 +62,13 @@ class Entry(NamedTuple):
 
 
 class KeyRecord(NamedTuple):
-    """What an idempotency key stands for: a request, and the entries `seq` to `seq + size - 1` that answer it."""
+    """What an idempotency key stands for: a request made `at`, and entries `seq` to `seq + size - 1` that answer it."""
 
     key: str
     asked: str
     seq: int
     size: int
+    at: int
 
 
 class Head(NamedTuple):

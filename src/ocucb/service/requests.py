@@ -9,6 +9,7 @@ from ocucb.checks import as_float, one_of, whole
 from ocucb.labels import Label
 from ocucb.service.definition import Definition
 from ocucb.service.errors import RequestError
+from ocucb.service.history import Span
 from ocucb.service.text import clean_arm, clean_text, encode
 
 MOST_DECISIONS = 1000
@@ -174,7 +175,10 @@ class Changed(NamedTuple):
 
 
 class View(NamedTuple):
-    """An experiment at entry `seq` of its log. Arrays are in the order of `arms`, those in play."""
+    """An experiment at entry `seq` of its log. Arrays are in the order of `arms`, those in play.
+
+    An arm has `pulls - pending` rewards. Decisions and rewards of `history` are those made here: no imported ones.
+    """
 
     definition: Definition
     seq: int
@@ -187,6 +191,7 @@ class View(NamedTuple):
     means: tuple[float, ...] = ()
     indices: tuple[float, ...] = ()
     effective_arms: tuple[float, ...] = ()
+    history: tuple[Span, ...] = ()
 
 
 Answer: TypeAlias = tuple[Decision, ...] | Rewarded | Changed | View | int

@@ -22,6 +22,17 @@ def clean_text(name: str, value: object, longest: int = LONGEST) -> str:
     return value
 
 
+def clean_name(name: object) -> str:
+    """Return the name of an experiment: text that is also one segment of a URL, and that a person can read."""
+    text = clean_text("the name of an experiment", name)
+    if not text.isprintable() or text != text.strip() or set(text) & set("/\\") or text in (".", ".."):
+        raise RequestError(
+            "the name of an experiment must have no slashes, control characters or spaces at its ends, "
+            f"and not be '.' or '..', got {text!r}"
+        )
+    return text
+
+
 def clean_arm(label: object) -> Label:
     """Return the label of an arm that can be stored."""
     arm = clean_label(label)

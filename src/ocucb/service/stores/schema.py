@@ -16,8 +16,8 @@ from ocucb.service.stores.databases import lock_schema
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def migrate(connection: Connection) -> None:
-    """Run what migrations are missing, inside the transaction of `connection`, one node at a time."""
+def migrate(connection: Connection, to: str = "head") -> None:
+    """Run what migrations are missing, up to the newest, inside the transaction of `connection`, one node at a time."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
@@ -33,4 +33,4 @@ def migrate(connection: Connection) -> None:
             f"(up to {script.get_current_head()}); upgrade ocucb, or use another database"
         )
     if list(have) != list(script.get_heads()):
-        command.upgrade(config, "head")
+        command.upgrade(config, to)

@@ -130,7 +130,7 @@ class Transaction:
 
     def keys(self, experiment: int, wanted: Sequence[str]) -> dict[str, KeyRecord]:
         """Return what these idempotency keys stand for."""
-        query = select(keys.c.key, keys.c.asked, keys.c.seq, keys.c.size)
+        query = select(keys.c.key, keys.c.asked, keys.c.seq, keys.c.size, keys.c.at)
         query = query.where(keys.c.experiment == experiment, keys.c.key.in_(wanted))
         return {row[0]: KeyRecord(*row) for row in self.connection.execute(query)}
 
@@ -140,6 +140,18 @@ class Transaction:
             self.connection.execute(
                 insert(keys), [{"experiment": experiment, **record._asdict()} for experiment, record in records]
             )
+
+    def old_keys(self, before: int, limit: int) -> list[tuple[int, str]]:
+        """Return some idempotency keys used before that time: (experiment, key)."""
+        query = select(keys.c.experiment, keys.c.key).where(keys.c.at < before).order_by(keys.c.at).limit(limit)
+        return [(experiment, key) for experiment, key in self.connection.execute(query)]
+
+    def end_keys(self, old: Sequence[tuple[int, str]]) -> int:
+        """Forget idempotency keys, and return how many."""
+        if old:
+            query = delete(keys).where(keys.c.experiment == bindparam("this"), keys.c.key == bindparam("old"))
+            self.connection.execute(query, [{"this": experiment, "old": key} for experiment, key in old])
+        return len(old)
 
     def add_due(self, deadlines: Sequence[tuple[int, int, int]]) -> None:
         """Remember open decisions that have a deadline: (experiment, seq, deadline)."""

@@ -2,7 +2,8 @@
 
 `log` is the truth: one row per thing that happened, only ever added to. Its primary key is the total order, and its
 unique index on `decision` is what makes every outcome count once. `experiments` holds the last number of each log, and
-is the row that a writer locks. `keys` and `due` find things quickly; `snapshots` is a cache.
+is the row that a writer locks. `keys` (idempotency keys) and `due` find things quickly; `snapshots` is a cache.
+`api_keys` says who may do what; `access` is one row, whose version moves whenever they change.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ keys = _table(
     Column("asked", Text, nullable=False),
     Column("seq", BigInteger, nullable=False),
     Column("size", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False, server_default="0"),
 )
+Index("keys_at", keys.c.at)
 
 due = _table(
     "due",
@@ -83,4 +86,23 @@ snapshots = _table(
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("digest", Text, nullable=False),
     Column("data", Text, nullable=False),
+)
+
+api_keys = _table(
+    "api_keys",
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("roles", Text, nullable=False),
+    Column("experiments", Text),
+    Column("created", BigInteger, nullable=False),
+    Column("revoked", BigInteger),
+)
+
+access = Table(
+    "access",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("secret", Text, nullable=False),
 )
