@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
 from cyclopts import Parameter
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -21,6 +19,7 @@ from ocucb.checks import whole
 from ocucb.cli.options import Count, Place
 from ocucb.cli.playing import leave, open_folder
 from ocucb.cli.screen import console, show_files
+from ocucb.cli.watching import Watching
 from ocucb.errors import OcucbError
 from ocucb.lab.runners import open_executor
 from ocucb.paper.claim import Claim, Effort
@@ -88,52 +87,36 @@ def _execute(claims: Sequence[Claim], effort: Effort, executor: str | None) -> l
     return in_order(watch.results)
 
 
-class Watch:
+class Watch(Watching):
     """Shows which checks are done: a live bar on a terminal, a line for each elsewhere."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
+        super().__init__()
         names = [name_of(claim, check) for claim in claims for check in claim.checks]
         self.planned = len(names)
         self.results: list[Result] = []
-        self._console = Console(stderr=True)
-        self._started = time.monotonic()
         widest = max(map(len, [*names, "starting"]))
-        self._bar = Progress(
+        self._progress = self.bar(
             TextColumn("[bold]{task.description}", table_column=Column(width=widest, no_wrap=True)),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TextColumn("checks"),
             TimeElapsedColumn(),
-            console=self._console,
-            expand=True,
-            transient=True,
         )
-        self._task = self._bar.add_task("starting", total=self.planned)
+        self._task = self._progress.add_task("starting", total=self.planned)
 
-    def __enter__(self) -> Watch:
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._console.is_terminal:
-            self._bar.stop()
-        if kind is None:
-            self._say(f"executed {self.planned} checks in {time.monotonic() - self._started:.1f} seconds")
+    def summary(self, seconds: float) -> str:
+        """Return how much was executed."""
+        return f"executed {self.planned} checks in {seconds:.1f} seconds"
 
     def note(self, result: Result) -> None:
         """Take in that a check is done."""
         self.results.append(result)
-        if self._console.is_terminal:
-            self._bar.update(self._task, completed=len(self.results), description=result.name)
+        if self.screen.is_terminal:
+            self._progress.update(self._task, completed=len(self.results), description=result.name)
         else:
             done = f"{len(self.results)}/{self.planned} checks"
-            self._say(f"{done}: {result.name} {mark(result).words}, {result.seconds:.1f} seconds")
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
+            self.say(f"{done}: {result.name} {mark(result).words}, {result.seconds:.1f} seconds")
 
 
 def _show(screen: Console, results: Sequence[Result]) -> None:

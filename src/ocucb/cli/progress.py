@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task
+from rich.progress import BarColumn, ProgressColumn, Task
 from rich.table import Column
 from rich.text import Text
 
+from ocucb.cli.watching import Watching
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.simulate import Progress as Event
 
@@ -69,40 +68,28 @@ class Pace:
         )
 
 
-class Watch:
+class Watch(Watching):
     """Shows what is played. `played` says whether anything was."""
 
     def __init__(self, experiments: Sequence[Experiment], titles: Sequence[str]) -> None:
-        self._console = Console(stderr=True)
-        self._started = self._spoken = time.monotonic()
+        super().__init__()
+        self._spoken = self.started
         self._titles = list(titles)
         self._title = ""
         self.played = False
-        self.pace = Pace(experiments, self._started)
+        self.pace = Pace(experiments, self.started)
         labels = [f"{title} {label}" for title, one in zip(titles, experiments, strict=True) for label in one.labels]
-        self._bar = Progress(
+        self._progress = self.bar(
             _Doing(Column(width=min(WIDEST, max(map(len, [*labels, COMPILING]))), no_wrap=True)),
             BarColumn(bar_width=None),
             *(_Word(self.pace, i, style) for i, style in enumerate(("", "cyan", "green"))),
-            console=self._console,
-            expand=True,
-            transient=True,
         )
-        self._task = self._bar.add_task("", total=None)
+        self._task = self._progress.add_task("", total=None)
 
-    def __enter__(self) -> Watch:
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._console.is_terminal:
-            self._bar.stop()
-        if kind is None and self.played:
-            seconds = time.monotonic() - self._started
-            self._say(f"played {self.pace.steps_played / 1e6:,.4g} million steps in {seconds:.1f} seconds")
+    def summary(self, seconds: float) -> str:
+        """Return how much was played, if anything was."""
+        played = f"played {self.pace.steps_played / 1e6:,.4g} million steps in {seconds:.1f} seconds"
+        return played if self.played else ""
 
     def begin(self) -> None:
         """Watch the next experiment."""
@@ -112,19 +99,16 @@ class Watch:
     def __call__(self, event: Event) -> None:
         now = time.monotonic()
         if event.runs_found and not self.played:
-            self._say(f"found {event.runs_found:,} runs, playing the rest")
+            self.say(f"found {event.runs_found:,} runs, playing the rest")
         self.played = True
         self.pace.note(event, now)
         doing, pace = f"{self._title} {event.policy}".strip(), self.pace
-        if self._console.is_terminal:
+        if self.screen.is_terminal:
             total = pace.steps_played + pace.steps_left
-            self._bar.update(self._task, total=total, completed=pace.steps_played, description=doing)
+            self._progress.update(self._task, total=total, completed=pace.steps_played, description=doing)
         elif now - self._spoken >= PAUSE:
             self._spoken = now
-            self._say(f"{', '.join(pace.words(now))}: {doing}")
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, style="dim", highlight=False, soft_wrap=True)
+            self.say(f"{', '.join(pace.words(now))}: {doing}")
 
 
 class _Doing(ProgressColumn):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ocucb.checks import above, whole, within
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
+from ocucb.theory.concentration import iterated_logarithm_boundary
 from ocucb.theory.gaps import gaps
 
 Booleans = npt.NDArray[np.bool_]
@@ -30,9 +31,8 @@ def boundary(samples: npt.ArrayLike, eta: float) -> Floats:
     >>> boundary([1, 4], eta=3.0).tolist()
     [2.0, 1.0]
     """
-    s = np.asarray(samples, dtype=np.float64)
     middle = (1.0 + above("eta", eta, 1.0, "Theorem 1 needs eta > 1")) / 2.0
-    return np.asarray(np.sqrt(2.0 * middle * np.log(np.maximum(np.e, np.log(s))) / s))
+    return np.asarray(iterated_logarithm_boundary(samples, middle) / np.asarray(samples, dtype=np.float64))
 
 
 def optimists(sample_means: npt.ArrayLike, means: npt.ArrayLike, eta: float) -> Booleans:
