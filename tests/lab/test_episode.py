@@ -20,6 +20,8 @@ from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
 
 KINDS = [policy for policy in POLICY_SAMPLES if policy.rule().trend is not Trend.NEITHER]
 SEED = 11
+TIED = Problem((0.3,) * 60, Bernoulli(), "tied")
+LONG = [worst_case(2, 0.5), mixed_gaps(), worst_case(40, 0.3), TIED]
 
 
 def problem_under(noise: Noise, arms: int = 5) -> Problem:
@@ -58,7 +60,7 @@ def test_the_same_choices_as_the_scan(policy: Policy, noise: Noise) -> None:
 @pytest.mark.parametrize(
     "policy", [kind for kind in KINDS if may_lead(kind.rule()) and kind.name != "gittins"], ids=str
 )
-@pytest.mark.parametrize("problem", [worst_case(2, 0.5), mixed_gaps(), worst_case(40, 0.3)], ids=lambda p: p.name)
+@pytest.mark.parametrize("problem", LONG, ids=lambda p: p.name)
 def test_long_runs(policy: Policy, problem: Problem) -> None:
     policy = with_horizon(policy, 30_000)
     assert same(

@@ -3,8 +3,8 @@
 Between two pulls of an arm its level moves one way with t, and its effective arms can only grow. So its index at a
 later round, with today's effective arms, bounds it until then. Two arms at most have no bound, and their indices are
 computed anew each round: the *leader*, and the *hot* arm, which won the last round against it. While the leader beats
-every bound it wins at once. Otherwise every arm whose bound reaches the best index is looked at. A hot arm that wins
-again becomes the leader.
+every bound it wins at once. Otherwise every arm whose bound reaches the best index is looked at, but of arms in the
+same state only the first (ties.py). A hot arm that wins again becomes the leader.
 
 A bound that rises with t expires. Arms whose bounds expire in the same round share a *bucket*: bucket (span, parity)
 expires at a multiple of 2^span, one to two times 2^span rounds after its bounds were made. An arm gets the longest span
@@ -25,7 +25,8 @@ from ocucb.selection.crown import first_arm, highest, holder, next_arm, rebuild_
 from ocucb.selection.index import INDEX_ROOM, ceiling, exact
 from ocucb.selection.order import rebuild_order
 from ocucb.selection.scan import fewest
-from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buckets_at, due_at
+from ocucb.selection.state import BUCKETS, NEVER, RECENT, State, arms_at, bounds_at, buckets_at, due_at, recent_at
+from ocucb.selection.ties import alone, join, line_of, part
 
 FALLS = int(Trend.FALLS)
 NEITHER = int(Trend.NEITHER)
@@ -52,10 +53,14 @@ def rebuild(state: State, t: int) -> None:
         return
     for bucket in range(BUCKETS):
         buckets[bucket] = -1
+    recent = recent_at(state.recent)
+    for place in range(RECENT):
+        recent[place] = -1
     best = -math.inf
     for arm in range(state.slots):
         this = arms[arm]
         this.bucket = -1
+        alone(state, arm)
         bounds[arm] = exact(state, arm, float(t)) if this.active else -math.inf
         best = max(best, bounds[arm])
     for arm in range(state.slots):
@@ -68,9 +73,20 @@ def rebuild(state: State, t: int) -> None:
 def touch(state: State, arm: int) -> None:
     """Note that an arm's index changed in a way no bound foresaw: it must be looked at next."""
     arms = arms_at(state.arms)
-    if state.stale == 0 and state.trend != NEITHER and state.leader != arm and state.hot != arm:
+    if state.stale or state.trend == NEITHER:
+        return
+    step_out(state, arm)
+    if state.leader != arm and state.hot != arm:
         _leave(state, arm)
         set_bound(state, arm, math.inf if arms[arm].learned > 0 else -math.inf)
+
+
+@kernel
+def step_out(state: State, arm: int) -> None:
+    """Take an arm whose state changes out of its line; the next one there must be looked at."""
+    first = part(state, arm)
+    if first >= 0:
+        set_bound(state, first, math.inf)
 
 
 @kernel
@@ -115,6 +131,14 @@ def _contest(state: State, t: int, best: float, winner: int) -> tuple[float, int
         best, winner = first, likely
     arm = first_arm(state, max(best, LOWEST))
     while arm >= 0:
+        line = line_of(state, arm) if arm != winner else -1
+        if line >= 0:  # its first arm is lower and has the same index
+            after = next_arm(state, arm, max(best, LOWEST))
+            join(state, arm, line)
+            _leave(state, arm)
+            set_bound(state, arm, -math.inf)
+            arm = after
+            continue
         value = first if arm == likely else exact(state, arm, float(t))
         after = next_arm(state, arm, max(best, value, LOWEST))
         if value > best or (value == best and arm < winner):

@@ -25,9 +25,12 @@ ARM = np.dtype(
         ("group", np.int32),  # of the arms with the same pulls
         ("before", np.int32),  # neighbours in the bucket, or -1
         ("after", np.int32),
+        ("next", np.int32),  # in the line of arms in the same state; itself if there is no other
+        ("previous", np.int32),
         ("bucket", np.int8),  # of the bounds that expire together, or -1
         ("span", np.int8),  # the bound was last made for 2^span rounds
         ("active", np.int8),  # 0 once retired
+        ("hidden", np.int8),  # not the first of its line
     ],
     align=True,
 )
@@ -70,6 +73,7 @@ STATE = np.dtype(
         ("bounds", np.int64),
         ("buckets", np.int64),
         ("due", np.int64),
+        ("recent", np.int64),
         ("root", np.int64),  # level of the root of a tree
         ("capacity", np.int64),
     ],
@@ -81,6 +85,7 @@ GROUP = np.dtype([("start", np.int32), ("end", np.int32)], align=True)  # places
 FANOUT = 16  # children of a tree node: two cache lines
 SHIFT = 4
 BUCKETS = 120
+RECENT = 64
 NEVER = np.int64(2**62)
 
 
@@ -96,6 +101,7 @@ prefix_at = array_at(np.float64)  # the same tree: sums within each node up to a
 bounds_at = array_at(np.float64)  # tree over arms: upper bounds on their indices, and largest ones
 buckets_at = array_at(np.int32)  # first arm of each bucket, or -1
 due_at = array_at(np.int64)  # the round in which each bucket expires
+recent_at = array_at(np.int32)  # by hash of its state, an arm that was looked at, or -1
 
 
 def offsets(capacity: int) -> Integers:
@@ -124,6 +130,7 @@ class Memory:
             "bounds": np.full(starts[-1], -np.inf),
             "buckets": np.full(BUCKETS, -1, np.int32),
             "due": np.zeros(BUCKETS, np.int64),
+            "recent": np.full(RECENT, -1, np.int32),
         }
         self.state = np.zeros(1, STATE)
         for name, array in self.arrays.items():
