@@ -395,6 +395,19 @@ def test_all_looks_inside_agree(policy: Policy) -> None:
     assert (waiting.pulls, fresh.pulls, fresh.pending) == (waiting.pending, 0, 0)
 
 
+@every_policy
+def test_a_decision_is_a_choice_with_its_reason(policy: Policy) -> None:
+    bandit, twin = mixed(policy), mixed(policy)
+    for _ in range(20):
+        arm = twin.peek()
+        why = twin.explain(arm)
+        if policy.rule().rho is None:
+            why = dataclasses.replace(why, effective_arms=math.nan)
+        np.testing.assert_equal(dataclasses.astuple(bandit.decide()), dataclasses.astuple(why))
+        assert twin.choose() == arm
+        assert bandit.to_dict() == twin.to_dict()
+
+
 @pytest.mark.parametrize("noise", [Gaussian(), Bernoulli()], ids=str)
 @every_policy
 def test_the_choice_is_the_first_arm_of_the_largest_index(policy: Policy, noise: Noise) -> None:

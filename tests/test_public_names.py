@@ -82,6 +82,7 @@ def test_everything_a_bandit_does_is_documented() -> None:
         "add_arm",
         "arms",
         "choose",
+        "decide",
         "effective_arms",
         "explain",
         "forget",

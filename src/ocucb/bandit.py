@@ -83,6 +83,17 @@ class Bandit:
                 self._refuse_round()
             return self._labels[slot]
 
+    def decide(self) -> Explanation:
+        """Choose as `choose` does, and return why: what was known of the arm before it was chosen.
+
+        Effective arms are nan under a policy that has no use for them.
+        """
+        with self._lock:
+            slot, (pulls, learned, mean, index, effective) = self._selector.decide()
+            if slot < 0:
+                self._refuse_round()
+            return Explanation(self._labels[slot], int(pulls), int(pulls - learned), mean, index, effective)
+
     def peek(self) -> Label:
         """Return the arm that `choose` would return, and commit to nothing."""
         with self._lock:
@@ -216,19 +227,15 @@ class Bandit:
         with self._lock:
             return self._selector.effective()[self._playing()]
 
-    def explain(self, arm: Label, effective: bool = True) -> Explanation:
-        """Return the statistics of one arm, and its index in the coming round.
-
-        Effective arms take time in proportion to all arms under a policy that has no use for them: without
-        `effective` they are nan.
-        """
+    def explain(self, arm: Label) -> Explanation:
+        """Return the statistics of one arm, and its index in the coming round."""
         with self._lock:
             slot = self._slot(arm)
             record = self._selector.arms[slot]
             pulls, learned = int(record["pulls"]), int(record["learned"])
             mean = float(record["mean"]) if learned else float("nan")
-            among = self._selector.effective_of(slot) if effective else float("nan")
-            return Explanation(arm, pulls, pulls - learned, mean, self._selector.index(slot), among)
+            effective = self._selector.effective_of(slot)
+            return Explanation(arm, pulls, pulls - learned, mean, self._selector.index(slot), effective)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data for JSON, with the version of the format."""

@@ -37,6 +37,7 @@ class Selector:
             "parameters": self._constants[0].ctypes.data,
             "family": self._constants[1].ctypes.data,
         }
+        self._why = np.empty(5)
         self._reserve(max(1, arms))
         self.add(arms)
 
@@ -93,6 +94,14 @@ class Selector:
             self._rebuild()
             slot = steps.choose(self.address)
         return slot
+
+    def decide(self) -> tuple[int, list[float]]:
+        """Do as `choose`, and return also what was known of the arm before (see steps.decide)."""
+        slot = steps.decide(self.address, self._why, self._rule.rho is not None)
+        if slot == steps.STALE:
+            self._rebuild()
+            slot = steps.decide(self.address, self._why, self._rule.rho is not None)
+        return slot, self._why.tolist()
 
     def learn(self, slot: int, reward: float) -> bool:
         """Take a reward; False, and no change, if the arm's sum would not be finite."""

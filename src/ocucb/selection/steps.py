@@ -75,6 +75,35 @@ def choose(address: int) -> int:
 
 
 @kernel
+def index_of(address: int, arm: int) -> float:
+    state = state_at(address)
+    return value(state, arm, state.rounds + 1, best_mean(state) if state.score else 0.0)
+
+
+@kernel
+def effective_of(address: int, arm: int) -> float:
+    state = state_at(address)
+    this = arms_at(state.arms)[arm]
+    return effective_arms(state, arm) if this.active and this.pulls > 0.0 else math.nan
+
+
+@kernel
+def decide(address: int, why: Floats, among: bool) -> int:
+    """Do as `choose`, and write what was known before: pulls, rewards, mean, index, and effective arms if wanted."""
+    state = state_at(address)
+    arm = pick(state)
+    if arm >= 0:
+        this = arms_at(state.arms)[arm]
+        why[0] = this.pulls
+        why[1] = this.learned
+        why[2] = this.mean if this.learned > 0 else math.nan
+        why[3] = index_of(address, arm)
+        why[4] = effective_of(address, arm) if among else math.nan
+        add_pull(state, arm)
+    return arm
+
+
+@kernel
 def learn(address: int, arm: int, reward: float) -> bool:
     """Take a reward for a pending pull, or if none is pending for a pull made elsewhere."""
     state = state_at(address)
@@ -120,19 +149,6 @@ def indices(address: int, out: Floats) -> None:
     best = best_mean(state)
     for arm in range(state.slots):
         out[arm] = value(state, arm, state.rounds + 1, best)
-
-
-@kernel
-def index_of(address: int, arm: int) -> float:
-    state = state_at(address)
-    return value(state, arm, state.rounds + 1, best_mean(state) if state.score else 0.0)
-
-
-@kernel
-def effective_of(address: int, arm: int) -> float:
-    state = state_at(address)
-    this = arms_at(state.arms)[arm]
-    return effective_arms(state, arm) if this.active and this.pulls > 0.0 else math.nan
 
 
 @kernel

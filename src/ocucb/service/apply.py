@@ -20,7 +20,7 @@ from ocucb.service.errors import (
     TooLateError,
 )
 from ocucb.service.fold import Live
-from ocucb.service.ids import make_id, new_token
+from ocucb.service.ids import make_id
 from ocucb.service.records import SECOND, Entry, KeyRecord
 from ocucb.service.requests import (
     AddArm,
@@ -83,7 +83,7 @@ def _decide(this: Round, request: Decide) -> tuple[Decision, ...]:
     before = _sticky(this, live, request.unit)
     if before is None:
         live.check_room(request.count)
-        entries = [live.choose(this.now, new_token(), request.unit) for _ in range(request.count)]
+        entries = [live.choose(this.now, this.tokens.new(), request.unit) for _ in range(request.count)]
         for entry in entries:
             this.record(live, entry)
     else:

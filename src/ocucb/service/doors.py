@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Sequence
 from typing import TypeAlias, overload
 
@@ -62,11 +63,17 @@ class ThreadDoor:
 
 
 class LoopDoor:
-    """Asks from one event loop. A round wakes the loop once, however many of its requests were in it."""
+    """Asks from one event loop. A round wakes the loop once, however many of its requests were in it.
+
+    All wait equally long, so those who ask first run out of patience first: a queue and one timer serve all of them,
+    where a timer each would cost more than the rest of asking.
+    """
 
     def __init__(self, engine: Engine, patience: float = PATIENCE) -> None:
         self._engine, self._patience = engine, patience
         self._loop = asyncio.get_running_loop()
+        self._waiting: deque[tuple[float, asyncio.Future[bool]]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
 
     @overload
     async def ask(self, request: Decide, key: str | None = None) -> tuple[Decision, ...]: ...
@@ -80,7 +87,11 @@ class LoopDoor:
     async def ask(self, request: Request, key: str | None = None) -> Answer: ...
     async def ask(self, request: Request, key: str | None = None) -> Answer:
         """Return the answer once it is durable, or raise its error. With an API key's id: unless that is revoked."""
-        return (await self.ask_all([request], key))[0].take()
+        ticket = Ticket(request, self, self._loop.create_future(), key)
+        self._engine.submit(ticket)
+        if not await self._wait(ticket.waiter):
+            raise _too_slow(self._patience)
+        return _open(ticket)
 
     async def ask_all(self, requests: Sequence[Request], key: str | None = None) -> list[Reply]:
         """Return the replies to many requests, in order; they may share a round."""
@@ -90,14 +101,29 @@ class LoopDoor:
                 self._engine.submit(ticket)
             except UnavailableError as problem:
                 ticket.error = problem
-                ticket.waiter.set_result(None)
-        try:
-            async with asyncio.timeout(self._patience):
-                for ticket in tickets:
-                    await ticket.waiter
-        except TimeoutError:
-            raise _too_slow(self._patience) from None
+                ticket.waiter.set_result(True)
+        answered = [await self._wait(ticket.waiter) for ticket in tickets]
+        if not all(answered):
+            raise _too_slow(self._patience)
         return [Reply(ticket) for ticket in tickets]
+
+    def _wait(self, waiter: asyncio.Future[bool]) -> asyncio.Future[bool]:
+        """Return a future that says whether there is an answer, or that patience has run out."""
+        waiting = self._waiting
+        while waiting and waiting[0][1].done():
+            waiting.popleft()
+        waiting.append((self._loop.time() + self._patience, waiter))
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._patience, self._lose_patience)
+        return waiter
+
+    def _lose_patience(self) -> None:
+        now, waiting = self._loop.time(), self._waiting
+        while waiting and (waiting[0][0] <= now or waiting[0][1].done()):
+            waiter = waiting.popleft()[1]
+            if not waiter.done():
+                waiter.set_result(False)
+        self._timer = self._loop.call_at(waiting[0][0], self._lose_patience) if waiting else None
 
     def settle(self, tickets: list[Ticket]) -> None:
         """Wake the loop; if it has ended, nobody waits."""
@@ -120,7 +146,7 @@ class Reply:
 def _wake(tickets: list[Ticket]) -> None:
     for ticket in tickets:
         if not ticket.waiter.done():
-            ticket.waiter.set_result(None)
+            ticket.waiter.set_result(True)
 
 
 def _open(ticket: Ticket) -> Answer:

@@ -15,6 +15,7 @@ from ocucb.errors import OcucbError
 from ocucb.service.apply import MOST_EXPIRED, apply
 from ocucb.service.errors import BusyError, ServiceError, StoreError, UnavailableError
 from ocucb.service.fold import Live
+from ocucb.service.ids import Tokens
 from ocucb.service.lives import Lives, write_snapshot
 from ocucb.service.records import SECOND, Clock, utc_now
 from ocucb.service.requests import Answer, Decide, Expire, ImportLog, Request
@@ -86,7 +87,7 @@ class Engine:
         self, store: Store, now: Clock = utc_now, limits: Limits | None = None, guard: Guard | None = None
     ) -> None:
         self._store, self._now, self._limits, self._guard = store, now, limits or Limits(), guard
-        self._lives = Lives(store, self._limits.lives)
+        self._lives, self._tokens = Lives(store, self._limits.lives), Tokens()
         self._queue: queue.SimpleQueue[Ticket | None] = queue.SimpleQueue()
         self._pictures: queue.Queue[tuple[int, dict[str, Any]] | None] = queue.Queue(1)
         self._closed = False
@@ -184,7 +185,7 @@ class Engine:
         culprit: Ticket | None = None
         requests = [ticket.request for ticket in batch]
         try:
-            this = Round(self._lives, requests, self._now())
+            this = Round(self._lives, requests, self._now(), self._tokens)
             with self._store.write() as transaction:
                 this.open(transaction, requests)
                 if self._guard is not None:

@@ -31,8 +31,7 @@ class Live:
         self.retired: set[Label] = set()
         self.history = History()
         self.saved = 0
-        rule = definition.policy.rule()
-        self._horizon, self._has_effective = rule.horizon, rule.rho is not None
+        self._horizon = definition.policy.rule().horizon
 
     @classmethod
     def begin(cls, experiment: int, first: Entry) -> Live:
@@ -68,16 +67,14 @@ class Live:
 
     def choose(self, at: int, token: str, unit: str | None) -> Entry:
         """Make a decision, and return its entry."""
-        bandit = self.bandit
-        why = bandit.explain(bandit.peek(), effective=self._has_effective)
-        arm = bandit.choose()
+        why = self.bandit.decide()
         self.seq += 1
-        self.history.decide(arm, at)
+        self.history.decide(why.arm, at)
         return Entry(
             self.seq,
             records.DECISION,
             at,
-            arm,
+            why.arm,
             token=token,
             unit=unit,
             deadline=self.definition.deadline(at),

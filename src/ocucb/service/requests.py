@@ -141,8 +141,7 @@ class Expire:
 Request: TypeAlias = Create | Decide | Reward | SetStatus | AddArm | RetireArm | ImportLog | Look | Expire
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """An arm to play, and why: what was known of it when it was chosen. None stands for nothing known yet."""
 
     id: str

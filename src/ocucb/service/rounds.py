@@ -8,7 +8,7 @@ from itertools import chain
 
 from ocucb.service.errors import LogError, StoreError, UnknownDecisionError, UnknownExperimentError
 from ocucb.service.fold import Live
-from ocucb.service.ids import parse_id
+from ocucb.service.ids import Tokens, parse_id
 from ocucb.service.lives import Lives, catch_up
 from ocucb.service.records import Entry, Head, KeyRecord
 from ocucb.service.requests import Create, Decide, Expire, ImportLog, Request, Reward
@@ -24,8 +24,8 @@ class Round:
     here also what those before them in the batch have done.
     """
 
-    def __init__(self, lives: Lives, requests: Sequence[Request], now: int) -> None:
-        self.now = now
+    def __init__(self, lives: Lives, requests: Sequence[Request], now: int, tokens: Tokens) -> None:
+        self.now, self.tokens = now, tokens
         self._lives = lives
         names = {name for request in requests if (name := _name(request)) is not None}
         ids = {experiment for request in requests if (experiment := _id(request)) is not None}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Engine, Select, Table, create_engine, event, insert, text
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -43,7 +43,7 @@ def open_database(address: str, timeouts: Timeouts) -> Engine:
 def _open_sqlite(url: URL, timeouts: Timeouts) -> Engine:
     if url.database in (None, "", ":memory:"):
         raise RequestError("a database in memory is not durable; name a file: sqlite:///FILE")
-    engine = create_engine(url, paramstyle="named", connect_args={"timeout": timeouts.lock, "check_same_thread": False})
+    engine = create_engine(url, connect_args={"timeout": timeouts.lock, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, _: object) -> None:
@@ -102,9 +102,11 @@ def lock_schema(connection: Connection) -> None:
 
 
 @lru_cache(16)
-def insert_text(dialect: Dialect, table: Table) -> str:
-    """Return a plain insert as text with named places: for many rows this saves a third of the work on each."""
-    return str(insert(table).compile(dialect=dialect))
+def insert_text(kind: str, table: Table) -> str:
+    """Return a plain insert as text for rows that are tuples: for many rows this saves half of the work on each."""
+    place = "%s" if kind == "postgresql" else "?"
+    names = [column.name for column in table.c]
+    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join([place] * len(names))})"  # noqa: S608
 
 
 def insert_new(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

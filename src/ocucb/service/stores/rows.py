@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ocucb.service.errors import LogError
 from ocucb.service.records import Entry
@@ -11,28 +11,14 @@ from ocucb.service.stores.tables import log
 from ocucb.service.text import decode, encode
 
 COLUMNS = [log.c[name] for name in Entry._fields]
+Row: TypeAlias = tuple[Any, ...]
 
 
-def to_row(experiment: int, entry: Entry) -> dict[str, Any]:
-    """Return the row of an entry."""
-    arm, data = entry.arm, entry.data
-    return {
-        "experiment": experiment,
-        "seq": entry.seq,
-        "kind": entry.kind,
-        "at": entry.at,
-        "arm": None if arm is None else str(arm) if type(arm) is int else encode(arm),
-        "decision": entry.decision,
-        "reward": entry.reward,
-        "token": entry.token,
-        "unit": entry.unit,
-        "deadline": entry.deadline,
-        "pulls": entry.pulls,
-        "mean": entry.mean,
-        "index_value": entry.index_value,
-        "effective": entry.effective,
-        "data": None if data is None else encode(data),
-    }
+def to_row(experiment: int, entry: Entry) -> Row:
+    """Return the row of an entry: its experiment, and then the COLUMNS."""
+    seq, kind, at, arm, *rest, data = entry
+    label = None if arm is None else str(arm) if type(arm) is int else encode(arm)
+    return (experiment, seq, kind, at, label, *rest, None if data is None else encode(data))
 
 
 def to_entry(row: Sequence[Any]) -> Entry:

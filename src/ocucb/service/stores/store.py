@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from ocucb.service.errors import StoreError
-from ocucb.service.records import Entry, Head, KeyRecord
+from ocucb.service.records import DECISION, Entry, Head, KeyRecord
 from ocucb.service.stores import rows, schema
 from ocucb.service.stores.databases import WRITING, Timeouts, insert_new, insert_text, lock_rows, open_database
 from ocucb.service.stores.tables import due, experiments, keys, log, snapshots
@@ -18,6 +18,9 @@ from ocucb.service.stores.tables import due, experiments, keys, log, snapshots
 PAGE = 5000
 _HEAD = select(experiments.c.id, experiments.c.name, experiments.c.seq, experiments.c.status, experiments.c.created)
 _OUTCOME = log.alias("outcome")
+_BOTH = select(
+    *rows.COLUMNS, *(_OUTCOME.c[column.name].label(f"outcome_{column.name}") for column in rows.COLUMNS)
+).select_from(log.outerjoin(_OUTCOME, (_OUTCOME.c.experiment == log.c.experiment) & (_OUTCOME.c.decision == log.c.seq)))
 
 
 class Store:
@@ -100,7 +103,7 @@ class Transaction:
         """Add entries to the logs of their experiments."""
         if entries:
             lines = [rows.to_row(experiment, entry) for experiment, entry in entries]
-            self.connection.exec_driver_sql(insert_text(self.connection.dialect, log), lines)
+            self.connection.exec_driver_sql(insert_text(self.connection.dialect.name, log), lines)
 
     def entries(self, experiment: int, after: int, upto: int, limit: int = PAGE) -> list[Entry]:
         """Return a page of a log: entries after `after` and up to `upto`, in order."""
@@ -109,15 +112,21 @@ class Transaction:
 
     def decisions(self, experiment: int, seqs: Sequence[int]) -> dict[int, tuple[Entry, Entry | None]]:
         """Return entries by their seq, each with the outcome that refers to it, if there is one."""
-        outcome = [_OUTCOME.c[column.name].label(f"outcome_{column.name}") for column in rows.COLUMNS]
-        both = log.outerjoin(_OUTCOME, (_OUTCOME.c.experiment == log.c.experiment) & (_OUTCOME.c.decision == log.c.seq))
-        query = select(*rows.COLUMNS, *outcome).select_from(both)
-        query = query.where(log.c.experiment == experiment, log.c.seq.in_(seqs))
-        width, found = len(rows.COLUMNS), {}
+        query = _BOTH.where(log.c.experiment == experiment, log.c.seq.in_(seqs))
+        return {entry.seq: (entry, outcome) for entry, outcome in self._pairs(query)}
+
+    def past(self, experiment: int, after: int, upto: int, limit: int = PAGE) -> list[tuple[Entry, Entry | None]]:
+        """Return a page of decisions as entry `upto` left them: in order, each with its outcome, if there was one."""
+        query = _BOTH.where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
+        query = query.where(log.c.kind == DECISION).order_by(log.c.seq).limit(limit)
+        pairs = self._pairs(query)
+        return [(entry, None if outcome is None or outcome.seq > upto else outcome) for entry, outcome in pairs]
+
+    def _pairs(self, query: Select[Any]) -> Iterator[tuple[Entry, Entry | None]]:
+        width = len(rows.COLUMNS)
         for row in self.connection.execute(query):
             theirs = row[width:]
-            found[row[0]] = rows.to_entry(row[:width]), None if theirs[0] is None else rows.to_entry(theirs)
-        return found
+            yield rows.to_entry(row[:width]), None if theirs[0] is None else rows.to_entry(theirs)
 
     def units(self, experiment: int, units: Sequence[str]) -> dict[str, Entry]:
         """Return the last decision for each of these units."""
