@@ -11,12 +11,20 @@ from typing import Any
 import pytest
 
 from ocucb.service.ids import parse_id
-from ocucb.service.records import DECISION, REWARD
-from ocucb.service.requests import Decide, Look
+from ocucb.service.records import DECISION, REWARD, Entry
+from ocucb.service.requests import Decide, Look, View
 from service.helpers import Node, folded_state, live_state
 from service.load import EXPERIMENT, Noted, prepare, read
 
 PROGRAM = str(Path(__file__).with_name("load.py"))
+
+
+def settled(node: Node) -> tuple[list[Entry], View]:
+    """Return the log and its state, once both are of one moment: a node that starts closes what is due."""
+    while True:
+        log, view = node.log(EXPERIMENT), node.ask(Look(EXPERIMENT))
+        if view.seq == len(log):
+            return log, view
 
 
 def check(address: str, noted: Noted) -> None:
@@ -27,7 +35,7 @@ def check(address: str, noted: Noted) -> None:
         for key in sorted(set(noted.asked) - set(noted.decided))[:50]:
             first, second = (node.decide(EXPERIMENT, key=key, unit=noted.asked[key]) for _ in range(2))
             assert first.id == second.id
-        log = node.log(EXPERIMENT)
+        log, view = settled(node)
         assert [entry.seq for entry in log] == list(range(1, len(log) + 1))
         decisions = {entry.seq: entry for entry in log if entry.kind == DECISION}
         for key, decision in noted.decided.items():
@@ -44,7 +52,6 @@ def check(address: str, noted: Noted) -> None:
         replayed = node.replay(EXPERIMENT)
         assert replayed.problem is None
         assert replayed.decisions == len(decisions) >= len(set(noted.decided.values()))
-        view = node.ask(Look(EXPERIMENT))
         forgotten = sum(entry.kind == "forgotten" for entry in log)
         assert sum(view.pulls) == len(decisions) - forgotten
         state = live_state(node, EXPERIMENT)
