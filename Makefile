@@ -1,13 +1,17 @@
-# Two commands do everything: `make demo` and `make test`. Both make .venv first, if it is missing or out of date.
+# Three commands do everything: `make demo`, `make serve-demo` and `make test`. All make .venv first, if it is missing or
+# out of date.
 
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test check bench format clean
+.PHONY: demo serve-demo test check bench format clean
 
 demo: $(STAMP)
 	@$(BIN)/ocucb compare
+
+serve-demo: $(STAMP)
+	@$(BIN)/ocucb serve --demo
 
 test: check
 	$(BIN)/python -m pytest -n 2

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+import debian
 
 Scheme = Literal["light", "dark"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -42,8 +41,8 @@ def executable() -> str:
     """The path of Chromium: that of the variable CHROMIUM, or the one installed, or one installed now from Debian."""
     if found := _find():
         return found
-    if "CHROMIUM" not in os.environ and os.geteuid() == 0 and shutil.which("apt-get"):
-        _install()
+    if "CHROMIUM" not in os.environ:
+        debian.install("chromium", "fonts-dejavu-core", unless=lambda: _find() is not None)
         if found := _find():
             return found
     raise RuntimeError(
@@ -54,17 +53,6 @@ def executable() -> str:
 def _find() -> str | None:
     named = os.environ.get("CHROMIUM")
     return shutil.which(named) if named else next(filter(None, map(shutil.which, NAMES)), None)
-
-
-def _install() -> None:
-    """Install Chromium, one process at a time: tests may run in several."""
-    with (Path(tempfile.gettempdir()) / "ocucb-install-chromium.lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if _find():
-            return
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["update"], ["install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu-core"]):
-            subprocess.run(["apt-get", "--quiet", *command], env=quiet, check=True, capture_output=True, timeout=900)
 
 
 @dataclass

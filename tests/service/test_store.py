@@ -26,7 +26,10 @@ from service.helpers import HASTY, PATIENT, Hands, Node, folded_state, live_stat
 
 def test_migrations_make_the_tables(address: str) -> None:
     store = Store(address)
+    with pytest.raises(SchemaError, match="schema none"):
+        store.check()
     store.migrate()
+    store.check()
     with store.read() as transaction:
         assert compare_metadata(MigrationContext.configure(transaction.connection), metadata) == []
         names = inspect(transaction.connection).get_table_names()
@@ -63,6 +66,8 @@ def test_a_newer_schema_is_refused(address: str) -> None:
         transaction.connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SchemaError, match="schema 9999, newer than this ocucb knows"):
         store.migrate()
+    with pytest.raises(SchemaError, match="schema 9999, but this ocucb needs 0002"):
+        store.check()
     store.close()
 
 
@@ -74,7 +79,7 @@ def test_nodes_that_start_at_once(address: str) -> None:
         store.close()
 
 
-@pytest.mark.parametrize("wrong", ["", "nonsense", "mysql://x", "sqlite://", "sqlite:///:memory:"])
+@pytest.mark.parametrize("wrong", ["", "nonsense", "mysql://x", "sqlite://", "sqlite:///:memory:", "postgresql://a:b/c"])
 def test_databases_that_are_none(wrong: str) -> None:
     with pytest.raises(RequestError):
         Store(wrong)

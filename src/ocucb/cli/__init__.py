@@ -1,4 +1,4 @@
-"""The command `ocucb`. It runs only with the extra "lab"; without it, one line says so."""
+"""The command `ocucb`. It runs only with the extra "lab" or "service"; without it, one line says so."""
 
 from __future__ import annotations
 
@@ -12,11 +12,32 @@ from typing import Any
 from ocucb.errors import GuaranteeWarning, OcucbError
 
 FAILED, INTERRUPTED = 2, 130
-LAB = {"cyclopts", "matplotlib", "plotly", "rich", "scipy", "tomli_w", "xarray", "zarr"}
+SERVED = ("serve", "replay", "keys")
+EXTRAS = {
+    "lab": {"cyclopts", "matplotlib", "plotly", "rich", "scipy", "tomli_w", "xarray", "zarr"},
+    "service": {
+        "alembic",
+        "cyclopts",
+        "fastapi",
+        "httptools",
+        "jinja2",
+        "prometheus_client",
+        "psycopg",
+        "pydantic",
+        "python_multipart",
+        "rich",
+        "sqlalchemy",
+        "starlette",
+        "swagger_ui_bundle",
+        "uvicorn",
+        "uvloop",
+    },
+    "client": {"httpx"},
+}
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code: 0, 2 after an error, 130 after Ctrl-C."""
+    """Run the command and leave with its exit code: 0, 1 if a log is wrong, 2 after an error, 130 after Ctrl-C."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", GuaranteeWarning)
         warnings.showwarning = _notes()
@@ -27,14 +48,16 @@ def main(tokens: Sequence[str] | None = None) -> None:
 def exit_code(tokens: Sequence[str]) -> int:
     """Run the command and return its exit code. An error that a user can make is one line."""
     try:
-        importlib.import_module("ocucb.cli.app").call(tokens)  # late, for it needs what may not be installed
+        # late, for it needs what may not be installed
+        return int(importlib.import_module("ocucb.cli.app").call(tokens))
     except OcucbError as problem:
         return _fail(str(problem))
     except ImportError as problem:
-        missing = _missing(problem)
+        missing = _missing(problem, served=bool(tokens) and tokens[0] in SERVED)
         if missing is None:
             raise
-        return _fail(f'this command needs {missing}, which is not installed; pip install "ocucb[lab]"')
+        package, extra = missing
+        return _fail(f'this command needs {package}, which is not installed; pip install "ocucb[{extra}]"')
     except BrokenExecutor as problem:
         return _fail(f"a worker broke down, and the same command goes on from what is done: {problem}")
     except OSError as problem:
@@ -42,15 +65,16 @@ def exit_code(tokens: Sequence[str]) -> int:
         return _fail(f"{problem.strerror or problem}{where}")
     except KeyboardInterrupt:
         return INTERRUPTED
-    return 0
 
 
-def _missing(problem: ImportError) -> str | None:
-    """Return which package of the extra is not installed, if that is the problem or its cause."""
+def _missing(problem: ImportError, served: bool) -> tuple[str, str] | None:
+    """Return which package is not installed, and the extra that has it, if that is the problem or its cause."""
+    extras = ("service", "client", "lab") if served else ("lab", "service", "client")
     for error in (problem, problem.__cause__):
         name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-        if name in LAB:
-            return name
+        for extra in extras:
+            if name in EXTRAS[extra]:
+                return name, extra
     return None
 
 

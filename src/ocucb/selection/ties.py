@@ -13,8 +13,7 @@ from ocucb.selection.state import ARM, RECENT, State, arms_at, recent_at
 
 _words_at = array_at(int)
 _SIZE = ARM.itemsize // 8
-_PULLS = ARM.fields["pulls"][1] // 8
-_MEAN = ARM.fields["mean"][1] // 8
+_PULLS, _MEAN = ((ARM.fields or {})[name][1] // 8 for name in ("pulls", "mean"))
 
 
 @kernel

@@ -195,9 +195,12 @@ def _look(this: Round, request: Look) -> View:
     short = View(live.definition, live.seq, live.status, bandit.rounds, history=live.history.spans())
     if not request.arms:
         return short
+    gone = live.gone()
     return short._replace(
         arms=bandit.arms,
-        retired=tuple(sorted(live.retired, key=str)),
+        retired=tuple(arm for arm, _, _ in gone),
+        retired_pulls=tuple(pulls for _, pulls, _ in gone),
+        retired_means=tuple(mean for _, _, mean in gone),
         pulls=tuple(bandit.pulls.tolist()),
         pending=tuple(bandit.pending.tolist()),
         means=tuple(bandit.means.tolist()),

@@ -102,6 +102,17 @@ class Live:
         fold(self, entry)
         self.seq = entry.seq
 
+    def gone(self) -> list[tuple[Label, int, float]]:
+        """Return the retired arms in order of label: pulls and mean of each."""
+        if not self.retired:
+            return []
+        data = self.bandit.to_dict()
+        rows = zip(*(data[name] for name in ("labels", "retired", "pulls", "learned", "totals")), strict=True)
+        found = [
+            (arm, pulls, total / learned if learned else math.nan) for arm, gone, pulls, learned, total in rows if gone
+        ]
+        return sorted(found, key=lambda row: str(row[0]))
+
     def take(self, entries: Iterable[Entry]) -> None:
         """Take the next entries, as they stand in the log."""
         for entry in entries:

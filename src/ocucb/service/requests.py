@@ -152,7 +152,7 @@ class Decision(NamedTuple):
     deadline: int | None
     pulls: int
     mean: float | None
-    index: float | None
+    index: float | None  # type: ignore[assignment]  # nobody asks a decision, as a tuple, where something stands in it
     effective_arms: float | None
     repeated: bool
 
@@ -174,7 +174,7 @@ class Changed(NamedTuple):
 
 
 class View(NamedTuple):
-    """An experiment at entry `seq` of its log. Arrays are in the order of `arms`, those in play.
+    """An experiment at entry `seq` of its log. Arrays are in the order of `arms`, those in play, or of `retired`.
 
     An arm has `pulls - pending` rewards. Decisions and rewards of `history` are those made here: no imported ones.
     """
@@ -185,6 +185,8 @@ class View(NamedTuple):
     rounds: int
     arms: tuple[Label, ...] = ()
     retired: tuple[Label, ...] = ()
+    retired_pulls: tuple[int, ...] = ()
+    retired_means: tuple[float, ...] = ()
     pulls: tuple[int, ...] = ()
     pending: tuple[int, ...] = ()
     means: tuple[float, ...] = ()

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections import Counter
+from typing import Any
 
 import httpx
 
@@ -59,7 +60,8 @@ class Callers:
                 key = f"{name}.{number}"
                 unit = f"unit {draw.randrange(500)}" if draw.random() < 0.2 else None
                 self.noted.asked[key] = unit
-                path, body = f"/v1/experiments/{EXPERIMENT}/decisions", {} if unit is None else {"unit": unit}
+                path = f"/v1/experiments/{EXPERIMENT}/decisions"
+                body: dict[str, object] = {} if unit is None else {"unit": unit}
                 answer = self._insist(node, client, path, body, {"Idempotency-Key": key})
                 if answer is None:
                     return
@@ -73,7 +75,7 @@ class Callers:
 
     def _insist(
         self, node: int, client: httpx.Client, path: str, body: dict[str, object], headers: dict[str, str] | None = None
-    ) -> dict[str, list[dict[str, str]]] | None:
+    ) -> dict[str, Any] | None:
         """Ask until there is an answer that is no failure, as a client with an idempotency key does."""
         while not self._done.is_set():
             try:
@@ -88,7 +90,7 @@ class Callers:
                 time.sleep(0.05)
             elif answer.status_code in (200, 409, 410):  # a sticky decision may have its reward, or be too late
                 self.answered[node] += 1
-                found: dict[str, list[dict[str, str]]] = answer.json()
+                found: dict[str, Any] = answer.json()
                 return found
             else:
                 self.problems.append(f"{answer.status_code} {answer.text[:200]}")

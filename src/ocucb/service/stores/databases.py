@@ -30,7 +30,7 @@ def open_database(address: str, timeouts: Timeouts) -> Engine:
     """Return a pool of connections to `sqlite:///file` or `postgresql://...`."""
     try:
         url = make_url(address)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise RequestError("the database must be sqlite:///FILE or postgresql://USER@HOST/NAME") from None
     kind = url.get_backend_name()
     if kind == "sqlite":

@@ -16,6 +16,17 @@ from ocucb.service.stores.databases import lock_schema
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
+def check(connection: Connection) -> None:
+    """Raise SchemaError unless the database has the newest schema. Changes nothing."""
+    script = ScriptDirectory(str(MIGRATIONS))
+    have = ", ".join(MigrationContext.configure(connection).get_current_heads()) or "none"
+    if have != script.get_current_head():
+        raise SchemaError(
+            f"the database has schema {have}, but this ocucb needs {script.get_current_head()}; "
+            "start the service once to bring an older one up to date, or upgrade ocucb for a newer one"
+        )
+
+
 def migrate(connection: Connection, to: str = "head") -> None:
     """Run what migrations are missing, up to the newest, inside the transaction of `connection`, one node at a time."""
     config = Config()

@@ -34,6 +34,11 @@ class Store:
         with self.write() as transaction:
             schema.migrate(transaction.connection)
 
+    def check(self) -> None:
+        """Raise SchemaError unless the schema is that of this program; for those who only look."""
+        with self.read() as transaction:
+            schema.check(transaction.connection)
+
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Open a transaction that is durable once the block has ended, or, if it raises, never was.

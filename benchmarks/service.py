@@ -1,0 +1,217 @@
+"""The service under load: durable decisions per second on SQLite, beside an empty POST of the same framework.
+
+`ocucb serve` as anyone would start it, one process, its database on disk; `wrk` on loopback with 64 connections that
+stay open. The empty POST is a FastAPI route that returns nothing, on uvicorn with the same loop and parser. The cases
+are measured in turn, several times over in one run, and their medians compared, so that the ratios hold on a busy
+machine. Every arm starts with one reward (an imported log). "with rewards" sends each decision's reward as well.
+Needs `wrk` (Debian: apt-get install wrk).
+
+    python -m benchmarks.service
+    python -m benchmarks.service million    # a million decisions one by one, and the memory of the server meanwhile
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from benchmarks.table import write
+
+CONNECTIONS = 64
+SECONDS = 8
+ROUNDS = 3
+MILLION = 1_000_000
+
+EMPTY = """
+import uvicorn
+from fastapi import FastAPI
+
+app = FastAPI()
+
+@app.post("/empty")
+async def empty() -> None:
+    return None
+
+uvicorn.run(app, port={port}, loop="uvloop", http="httptools", access_log=False, log_level="warning")
+"""
+
+SCRIPT = """
+local ids, refused = {{}}, 0
+wrk.method = "POST"
+wrk.headers["Authorization"] = "Bearer {key}"
+wrk.headers["Content-Type"] = "application/json"
+local threads = {{}}
+function setup(thread) table.insert(threads, thread) end
+function request()
+  local id = {rewards} and table.remove(ids)
+  if id then
+    return wrk.format(nil, "/v1/rewards", nil, '{{"decision": "' .. id .. '", "reward": 0.5}}')
+  end
+  return wrk.format(nil, "{path}", nil, "{body}")
+end
+function response(status, headers, body)
+  if {rewards} then
+    local id = string.match(body, '"id": ?"([^"]+)"')
+    if id then table.insert(ids, id) end
+  end
+end
+function done(summary, latency, requests)
+  local wrong = summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout
+  io.write(string.format('{{"rate": %f, "p50": %f, "p99": %f, "wrong": %d}}',
+    summary.requests / summary.duration * 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, wrong))
+end
+"""
+
+
+@dataclass
+class Case:
+    """What is asked, of whom, and what was measured each time: requests per second, p50 and p99 in milliseconds."""
+
+    name: str
+    port: int
+    path: str
+    key: str = "none"
+    rewards: bool = False
+    measured: list[tuple[float, float, float]] = field(default_factory=list)
+
+    def measure(self, seconds: int, folder: Path) -> None:
+        """Load the server for so many seconds."""
+        script = folder / "load.lua"
+        flag = str(self.rewards).lower()
+        script.write_text(SCRIPT.format(key=self.key, path=self.path, rewards=flag, body=""), encoding="utf-8")
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", str(script)]
+        done = subprocess.run(
+            [*command, f"http://127.0.0.1:{self.port}"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=seconds + 60,
+        )
+        found = json.loads(done.stdout[done.stdout.index("{") :])
+        if found["wrong"]:
+            raise RuntimeError(f"{self.name}: {found['wrong']} requests failed")
+        self.measured.append((found["rate"], found["p50"], found["p99"]))
+
+    def median(self) -> tuple[float, ...]:
+        """Return the medians of what was measured."""
+        return tuple(statistics.median(column) for column in zip(*self.measured, strict=True))
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(command: list[str], port: int, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until the end of the block, which begins when it listens."""
+    with (folder / f"{port}.txt").open("wb") as output:
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+
+
+@contextmanager
+def service(folder: Path) -> Iterator[tuple[int, str, subprocess.Popen[bytes]]]:
+    """`ocucb serve` on an empty database: its port, its first key, its process."""
+    port = free_port()
+    command = [shutil.which("ocucb", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "ocucb", "serve"]
+    with running([*command, "--port", str(port), "--rate", "1000000"], port, folder) as process:
+        key = re.search(r"ocucb_[a-z0-9]{12}_[A-Za-z0-9_-]{43}", (folder / f"{port}.txt").read_text("utf-8"))
+        if key is None:
+            raise RuntimeError("the server has not shown its first key")
+        yield port, key[0], process
+
+
+def prepare(port: int, key: str, name: str, arms: int) -> None:
+    """Create an experiment whose arms have one reward each."""
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {key}"}, timeout=60
+    ) as ask:
+        ask.post("/v1/experiments", json={"name": name, "arms": list(range(arms))}).raise_for_status()
+        log = [{"arm": arm, "reward": arm % 10 / 10} for arm in range(arms)]
+        ask.post(f"/v1/experiments/{name}/import", json={"log": log}).raise_for_status()
+
+
+def memory(process: subprocess.Popen[bytes]) -> float:
+    """Return the resident memory of a process in MiB."""
+    text = Path(f"/proc/{process.pid}/status").read_text("utf-8")
+    return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024  # type: ignore[index]
+
+
+def compare() -> None:
+    """Measure all cases in turn, and write the table."""
+    with tempfile.TemporaryDirectory(dir=".") as name:
+        folder, port = Path(name).resolve(), free_port()
+        with (
+            running([sys.executable, "-c", EMPTY.format(port=port)], port, folder),
+            service(folder) as (at, key, _),
+        ):
+            prepare(at, key, "few", 10)
+            prepare(at, key, "many", 100_000)
+            cases = [
+                Case("empty POST", port, "/empty"),
+                Case("decisions, K = 10", at, "/v1/experiments/few/decisions", key),
+                Case("decisions, K = 100,000", at, "/v1/experiments/many/decisions", key),
+                Case("with rewards, K = 10", at, "/v1/experiments/few/decisions", key, rewards=True),
+                Case("with rewards, K = 100,000", at, "/v1/experiments/many/decisions", key, rewards=True),
+            ]
+            for _ in range(ROUNDS):
+                for case in cases:
+                    case.measure(SECONDS, folder)
+    first = cases[0].median()[0]
+    rows = []
+    for case in cases:
+        rate, middle, high = case.median()
+        rows.append([case.name, f"{rate:,.0f}", f"{rate / first:.2f}", f"{middle:.1f}", f"{high:.1f}"])
+    write("service", __doc__ or "", ["", "requests/s", "of empty POST", "p50, ms", "p99, ms"], rows)
+
+
+def million() -> None:
+    """Make a million decisions, and write how the memory of the server moves."""
+    rows = []
+    with tempfile.TemporaryDirectory(dir=".") as name, service(Path(name).resolve()) as (port, key, process):
+        folder = Path(name).resolve()
+        prepare(port, key, "few", 10)
+        case, made = Case("", port, "/v1/experiments/few/decisions", key), 0.0
+        while made < MILLION:
+            rows.append([f"{made:,.0f}", f"{memory(process):.0f}"])
+            case.measure(30, folder)
+            made += case.measured[-1][0] * 30
+        rows.append([f"{made:,.0f}", f"{memory(process):.0f}"])
+    about = f"Memory of one server while it makes a million decisions, {CONNECTIONS} connections, K = 10, SQLite."
+    write("service_memory", f"{about}\n\n    python -m benchmarks.service million", ["decisions", "MiB"], rows)
+
+
+def main() -> None:
+    """Measure the one or the other."""
+    million() if sys.argv[1:] == ["million"] else compare()
+
+
+if __name__ == "__main__":
+    main()

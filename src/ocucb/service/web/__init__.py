@@ -1,0 +1,1 @@
+"""The service over HTTP: the API, its documentation, and the page."""

@@ -1,0 +1,1 @@
+"""The page: experiments as a person sees them, rendered by the server, live with a little script."""

@@ -1,0 +1,200 @@
+"""The form that creates an experiment: fields from the tables of policies and noise, and what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
+
+from ocucb import noise as noises
+from ocucb import policies
+from ocucb.errors import OcucbError
+from ocucb.noise import NOISES
+from ocucb.policies import POLICIES
+from ocucb.service.definition import Definition
+from ocucb.service.text import clean_name
+from ocucb.service.web.page.numbers import UNITS
+from ocucb.service.web.page.rendering import sentence
+
+LONGEST_NUMBER = 40
+SECONDS = {f"{unit}s": size for size, unit in reversed(UNITS)}
+DEFAULTS = {
+    "name": "",
+    "arms": "",
+    "policy": "ocucb-n",
+    "noise": "bernoulli",
+    "window": "",
+    "window_unit": "hours",
+    "on_expiry": "forget",
+    "default": "0",
+    "late": "refuse",
+    "sticky": "",
+    "sticky_unit": "days",
+}
+WORDS = {
+    "horizon": "Decisions in all; the experiment ends with them",
+    "eta": "Width of the confidence interval; more than 1, or the word annealed",
+    "rho": "Exponent of the effective arms, 1/2 to 1",
+    "shrink": "Logarithms to drop: none, t, log-plus or all",
+    "alpha": "Width of the confidence interval; for ucb also the word asymptotic",
+    "psi": "Stretches the horizon; 2 or more",
+    "c": "Weight of the confidence interval, or of its second logarithm",
+    "epsilon": "Share of random decisions, 0 to 1",
+    "approximate": "yes for a closed formula; the exact index is for 10,000 decisions at most",
+    "scale": "Standard deviation of a reward, or half its range",
+    "low": "The smallest possible reward",
+    "high": "The largest possible reward",
+}
+
+
+class FormError(Exception):
+    """What is wrong with a form: a sentence by the name of its field, or by "" for all of it."""
+
+    def __init__(self, problems: Mapping[str, str], status: int = 422) -> None:
+        super().__init__(" ".join(problems.values()))
+        self.problems, self.status = dict(problems), status
+
+
+class Parameter(NamedTuple):
+    """A field of the form: a parameter, and the default of each policy or noise family that has it."""
+
+    name: str
+    words: str
+    defaults: dict[str, str]
+
+
+def parameters_of(table: Mapping[str, type[Any]]) -> list[Parameter]:
+    """Return the parameters that occur in a table, each once."""
+    found: dict[str, dict[str, str]] = {}
+    for name, kind in table.items():
+        for field in fields(kind):
+            needed = field.default is MISSING
+            default = "" if needed or field.default is None else _text(field.default)
+            found.setdefault(field.name, {})[name] = "needed" if needed else default
+    return [Parameter(name, WORDS.get(name, ""), defaults) for name, defaults in found.items()]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+POLICY_PARAMETERS = parameters_of(POLICIES)
+NOISE_PARAMETERS = parameters_of(NOISES)
+
+
+def read_definition(form: Mapping[str, str]) -> Definition:
+    """Return the experiment that a form describes, or raise a FormError with all that is wrong."""
+    problems: dict[str, str] = {}
+    arms = [line.strip() for line in form.get("arms", "").splitlines() if line.strip()]
+    if not arms:
+        problems["arms"] = "An experiment needs at least one arm."
+    what: dict[str, Any] = {"arms": tuple(arms), "late": form.get("late")}
+    for field, read in _READERS.items():
+        try:
+            what[field] = read(form)
+        except FormError as problem:
+            problems.update(problem.problems)
+    if problems:
+        raise FormError(problems)
+    try:
+        return Definition(**what)
+    except OcucbError as problem:
+        raise FormError({_field_of(str(problem)): sentence(str(problem))}) from None
+
+
+def _name(form: Mapping[str, str]) -> str:
+    name = form.get("name", "").strip()
+    if not name:
+        raise FormError({"name": "An experiment needs a name."})
+    try:
+        return clean_name(name)
+    except OcucbError as problem:
+        raise FormError({"name": sentence(str(problem))}) from None
+
+
+def _policy(form: Mapping[str, str]) -> Any:
+    return _made(form, "policy", POLICIES, POLICY_PARAMETERS, policies.from_dict)
+
+
+def _noise(form: Mapping[str, str]) -> Any:
+    return _made(form, "noise", NOISES, NOISE_PARAMETERS, noises.from_dict)
+
+
+def _made(form: Mapping[str, str], what: str, table: Mapping[str, type[Any]], known: list[Parameter], make: Any) -> Any:
+    """Return a policy or a noise family, from its name and the parameters that were filled in."""
+    name = form.get(what, "")
+    if name not in table:
+        raise FormError({what: f"Choose one of {', '.join(table)}."})
+    given = {each.name: text for each in known if (text := form.get(f"{what}.{each.name}", "").strip())}
+    for each in known:
+        if each.name in given and name not in each.defaults:
+            raise FormError({f"{what}.{each.name}": f"{name} has no {each.name}; leave it empty."})
+        if each.name not in given and each.defaults.get(name) == "needed":
+            raise FormError({f"{what}.{each.name}": f"{name} needs a {each.name}."})
+    try:
+        return make({"name": name, "parameters": {each: _value(text) for each, text in given.items()}})
+    except OcucbError as problem:
+        first = str(problem).split()[0]
+        raise FormError({f"{what}.{first}" if first in given else what: sentence(str(problem))}) from None
+
+
+def _window(form: Mapping[str, str]) -> float | None:
+    return _seconds(form, "window")
+
+
+def _sticky(form: Mapping[str, str]) -> float | None:
+    return _seconds(form, "sticky")
+
+
+def _seconds(form: Mapping[str, str], field: str) -> float | None:
+    text = form.get(field, "").strip()
+    if not text:
+        return None
+    value, unit = _value(text), form.get(f"{field}_unit", "")
+    if isinstance(value, str | bool) or value <= 0 or unit not in SECONDS:
+        raise FormError({field: "This must be a number greater than 0, or empty."})
+    return float(value * SECONDS[unit])
+
+
+def _on_expiry(form: Mapping[str, str]) -> str | float:
+    if form.get("on_expiry") != "default":
+        return "forget"
+    value = _value(form.get("default", "").strip())
+    if isinstance(value, str | bool):
+        raise FormError({"default": "This must be a number: the reward that a decision gets then."})
+    return float(value)
+
+
+_READERS = {
+    "name": _name,
+    "policy": _policy,
+    "noise": _noise,
+    "window": _window,
+    "sticky": _sticky,
+    "on_expiry": _on_expiry,
+}
+_FIELDS = {"window": "window", "sticky": "sticky", "late": "late"}
+
+
+def _field_of(message: str) -> str:
+    """Return the field that a message of the library is about; arms if it names none, for they are what is left."""
+    for words, field in _FIELDS.items():
+        if message.startswith(words):
+            return field
+    return "default" if message.startswith("a reward") or "reward must" in message else "arms"
+
+
+def _value(text: str) -> int | float | bool | str:
+    """Return what somebody typed: a number, yes or no, or a word."""
+    plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("−", "-")[:LONGEST_NUMBER]
+    if text.casefold() in ("yes", "true", "no", "false"):
+        return text.casefold() in ("yes", "true")
+    if re.fullmatch(r"-?[0-9]{1,18}", plain):
+        return int(plain)
+    if re.fullmatch(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,3})?", plain, re.IGNORECASE):
+        number = float(plain)
+        return int(number) if "." not in plain and number.is_integer() and abs(number) < 2.0**53 else number
+    return text.casefold()

@@ -1,0 +1,120 @@
+"""The form for a new experiment: what it makes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from ocucb.noise import NOISES
+from ocucb.policies import POLICIES
+from ocucb.service.web.page.forms import (
+    DEFAULTS,
+    NOISE_PARAMETERS,
+    POLICY_PARAMETERS,
+    WORDS,
+    FormError,
+    Parameter,
+    read_definition,
+)
+from ocucb.service.web.page.views import NOISE_WORDS
+
+FILLED = {**DEFAULTS, "name": "any", "arms": "a\nb"}
+
+
+def problems(**what: str) -> dict[str, str]:
+    with pytest.raises(FormError) as caught:
+        read_definition({**FILLED, **{name.replace("__", "."): text for name, text in what.items()}})
+    return caught.value.problems
+
+
+def test_the_tables_are_covered() -> None:
+    assert set(NOISE_WORDS) == set(NOISES)
+    assert {each.name for each in (*POLICY_PARAMETERS, *NOISE_PARAMETERS)} == set(WORDS)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_can_be_chosen(policy: str) -> None:
+    needed = {f"policy.{each.name}": "1,000" for each in POLICY_PARAMETERS if each.defaults.get(policy) == "needed"}
+    made = read_definition({**FILLED, "policy": policy, **needed})
+    assert made.policy.name == policy
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_every_noise_can_be_chosen(noise: str) -> None:
+    assert read_definition({**FILLED, "noise": noise}).noise.name == noise
+
+
+@pytest.mark.parametrize("each", [*POLICY_PARAMETERS, *NOISE_PARAMETERS], ids=lambda each: each.name)
+def test_what_is_shown_as_a_default_is_one(each: Parameter) -> None:
+    what = "policy" if each in POLICY_PARAMETERS else "noise"
+    for name, default in each.defaults.items():
+        needed = {f"policy.{one.name}": "1000" for one in POLICY_PARAMETERS if one.defaults.get(name) == "needed"}
+        plain = {**FILLED, what: name, **needed}
+        if default not in ("", "needed"):
+            filled = {**plain, f"{what}.{each.name}": default}
+            made, usual = read_definition(filled), read_definition(plain)
+            assert (made.policy, made.noise) == (usual.policy, usual.noise)
+
+
+def test_times_and_what_follows_them() -> None:
+    times = {"window": "1.5", "window_unit": "minutes", "sticky": "2", "sticky_unit": "days"}
+    made = read_definition({**FILLED, **times, "on_expiry": "default", "default": "1", "late": "accept"})
+    assert (made.window, made.sticky, made.on_expiry, made.late) == (90.0, 172_800.0, 1.0, "accept")
+    plain = read_definition(FILLED)
+    assert (plain.window, plain.sticky, plain.on_expiry, plain.late) == (None, None, "forget", "refuse")
+
+
+@pytest.mark.parametrize("text", ["10000", "10,000", "10_000", "1e4", " 10 000 "])
+def test_numbers_as_people_write_them(text: str) -> None:
+    made = read_definition({**FILLED, "policy": "moss", "policy.horizon": text})
+    assert made.policy.to_dict()["parameters"]["horizon"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("what", "field", "words"),
+    [
+        ({"name": " "}, "name", "needs a name"),
+        ({"name": "a/b"}, "name", "no slashes"),
+        ({"name": "x" * 201}, "name", "1 to 200"),
+        ({"arms": "\n \n"}, "arms", "at least one arm"),
+        ({"arms": "a\na"}, "arms", "'a' twice"),
+        ({"arms": "x" * 201}, "arms", "1 to 200"),
+        ({"policy": "nonsense"}, "policy", "Choose one of"),
+        ({"policy__eta": "0.5"}, "policy.eta", "1 or more"),
+        ({"policy__eta": "wide"}, "policy.eta", "finite number"),
+        ({"policy__alpha": "2"}, "policy.alpha", "ocucb-n has no alpha"),
+        ({"policy": "moss"}, "policy.horizon", "needs a horizon"),
+        ({"policy": "moss", "policy__horizon": "1.5"}, "policy.horizon", "whole number"),
+        ({"policy": "gittins", "policy__horizon": "20000"}, "policy.horizon", "10000 or less"),
+        ({"noise": "bounded", "noise__low": "2"}, "noise", "greater than 2"),
+        ({"noise": "gaussian", "noise__scale": "1e999"}, "noise.scale", "finite number"),
+        ({"window": "0"}, "window", "greater than 0"),
+        ({"window": "soon"}, "window", "a number"),
+        ({"window": "1", "window_unit": "fortnights"}, "window", "a number"),
+        ({"window": "99999", "window_unit": "days"}, "window", "ten years"),
+        ({"sticky": "-1"}, "sticky", "greater than 0"),
+        ({"on_expiry": "default", "default": ""}, "default", "a number"),
+        ({"on_expiry": "default", "default": "0.5"}, "default", "0 or 1"),
+        ({"late": "maybe"}, "late", "'refuse', 'accept'"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field(what: dict[str, str], field: str, words: str) -> None:
+    found = problems(**what)
+    assert list(found) == [field]
+    assert words in found[field]
+    assert found[field][-1] == "."
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    assert set(problems(name="", arms="", policy="moss", window="x", sticky="y")) == {
+        "name",
+        "arms",
+        "policy.horizon",
+        "window",
+        "sticky",
+    }
+
+
+def test_nothing_at_all() -> None:
+    with pytest.raises(FormError) as caught:
+        read_definition({})
+    assert set(caught.value.problems) == {"name", "arms", "policy", "noise"}

@@ -1,0 +1,166 @@
+"""Whether the service says how it is: health, numbers, documentation."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable
+
+from browser import chromium
+from ocucb import __version__
+from ocucb.service.engine import Limits
+from ocucb.service.stores.databases import Timeouts
+from ocucb.service.web.docs import describe
+from ocucb.service.web.messages import BODIES, read
+from ocucb.service.web.rights import RIGHTS
+from service.helpers import wait_until
+from service.web.api import Api, check_error
+
+DECIDE = "/v1/experiments/colours/decisions"
+
+
+def number(text: str, name: str) -> float:
+    """Return one number of the metrics."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    assert found is not None, f"no {name} in {text}"
+    return float(found[1])
+
+
+def test_healthy(lasting: Api) -> None:
+    for path in ("/healthz", "/readyz"):
+        answer = lasting.client().get(path)
+        assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+def test_trouble_with_the_database_is_said_and_ends(serve: Callable[..., Api], sqlite: str) -> None:
+    api = serve(timeouts=Timeouts(lock=0.2), limits=Limits(sweep=0.05, rest=0.05))
+    api.create()
+    rival = sqlite3.connect(sqlite.removeprefix("sqlite:///"), isolation_level=None)
+    rival.execute("BEGIN IMMEDIATE")
+    answer = api.http.post(DECIDE)
+    check_error(answer, 503, "unavailable")
+    assert answer.headers["retry-after"] == "1"
+    answer = api.client().get("/readyz")
+    check_error(answer, 503, "unavailable")
+    assert answer.headers["retry-after"] == "1"
+    assert api.client().get("/healthz").status_code == 200
+    assert number(api.http.get("/metrics").text, "ocucb_engine_trouble") == 1.0
+    rival.execute("ROLLBACK")
+    rival.close()
+    wait_until(lambda: api.client().get("/readyz").status_code == 200, "the service recovers by itself")
+    assert number(api.http.get("/metrics").text, "ocucb_engine_trouble") == 0.0
+    api.verify()
+
+
+def test_without_a_database_there_are_numbers_and_nothing_else(api: Api) -> None:
+    """Numbers are wanted most when nothing works, and tell no secrets."""
+    api.create()
+    with api.store.write() as transaction:
+        transaction.connection.exec_driver_sql("ALTER TABLE access RENAME TO gone")
+    assert api.http.get("/metrics").status_code == 200
+    for path in ("/v1/experiments", "/v1/keys", "/v1/experiments/colours/export"):
+        check_error(api.http.get(path), 503, "unavailable")
+    check_error(api.client("ocucb_aaaaaaaaaaaa_" + "x" * 43).get("/v1/experiments/colours"), 503)
+    with api.store.write() as transaction:
+        transaction.connection.exec_driver_sql("ALTER TABLE gone RENAME TO access")
+    assert api.http.get("/v1/experiments").status_code == 200
+
+
+def test_numbers_count_what_happened(api: Api) -> None:
+    api.create()
+    decision = api.decide()["id"]
+    api.http.post(DECIDE, json={"count": 4})
+    for reward in (1.0, 1.0, 2.0):
+        api.reward(decision, reward)
+    api.http.post("/v1/rewards", json={"rewards": [{"decision": decision, "reward": 1.0}]})
+    for _ in range(2):
+        api.http.post(DECIDE, headers={"Idempotency-Key": "k"})
+    text = api.http.get("/metrics").text
+    assert number(text, "ocucb_decisions_total") == 6.0
+    assert number(text, 'ocucb_rewards_total{outcome="counted"}') == 1.0
+    assert number(text, 'ocucb_rewards_total{outcome="repeated"}') == 2.0
+    assert number(text, 'ocucb_rewards_total{outcome="reward-conflict"}') == 1.0
+    route = 'route="POST /v1/experiments/{name}/decisions"'
+    assert number(text, f'ocucb_http_requests_total{{{route},status="200"}}') == 4.0
+    assert number(text, f"ocucb_http_request_seconds_count{{{route}}}") == 4.0
+    assert number(text, "ocucb_engine_waiting") == 0.0
+
+
+def test_numbers_do_not_grow_with_what_callers_send(api: Api) -> None:
+    def lines() -> int:
+        return len(api.http.get("/metrics").text.splitlines())
+
+    api.http.get("/nowhere")
+    api.http.get("/v1/experiments/nowhere")
+    lines()
+    before = lines()
+    for odd in range(50):
+        api.http.get(f"/nowhere/{odd}")
+        api.http.get(f"/v1/experiments/{odd}")
+    assert lines() == before
+
+
+def test_every_app_has_numbers_of_its_own(serve: Callable[..., Api]) -> None:
+    one, other = serve(), serve()
+    one.create()
+    one.decide()
+    assert number(one.http.get("/metrics").text, "ocucb_decisions_total") == 1.0
+    assert number(other.http.get("/metrics").text, "ocucb_decisions_total") == 0.0
+
+
+def test_openapi_is_complete(lasting: Api) -> None:
+    found = lasting.client().get("/openapi.json").json()
+    assert found == describe(lasting.app)
+    assert found["info"]["title"] == "ocucb"
+    assert found["info"]["version"] == __version__
+    schemas = set(found["components"]["schemas"])
+    used = set(re.findall(r"#/components/schemas/(\w+)", str(found)))
+    assert used <= schemas
+    assert "HTTPValidationError" not in schemas
+    for path, operations in found["paths"].items():
+        for method, operation in operations.items():
+            right = RIGHTS[f"{method.upper()} {path}"]
+            assert operation["summary"]
+            assert ("security" in operation) is (right.role is not None)
+            assert ("requestBody" in operation) is (right.size is not None)
+            errors = {status for status in operation["responses"] if status >= "4"}
+            if right.role is not None:
+                assert {"401", "403", "422", "429", "503"} <= errors
+                assert f"`{right.role}`" in operation["description"]
+            if right.size is not None:
+                assert {"408", "413", "415"} <= errors
+            if "{" in path:
+                assert "404" in errors
+            for status in errors:
+                schema = operation["responses"][status]["content"]["application/json"]["schema"]
+                assert schema == {"$ref": "#/components/schemas/ErrorAnswer"}
+
+
+def test_the_examples_are_right() -> None:
+    for model in BODIES:
+        for example in model.model_json_schema()["examples"]:
+            read(model, json.dumps(example).encode())
+
+
+def test_the_documentation_needs_nothing_from_elsewhere(lasting: Api) -> None:
+    """Also under its own Content-Security-Policy, in a browser that would say what it had to block."""
+    page = lasting.client().get("/docs").text
+    assert re.findall(r"<script(?![^>]*\bsrc=)|<style|style=|https?://", page) == []
+    for file in re.findall(r'(?:src|href)="([^"]+)"', page):
+        answer = lasting.client().get(f"/{file}")
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "public, max-age=3600"
+    said: list[str] = []
+    asked: list[str] = []
+    with chromium() as browser:
+        tab = browser.new_page()
+        tab.on("console", lambda message: said.append(message.text))
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(f"{lasting.url}/docs")
+        for summary in ("Decide", "Create an experiment"):
+            tab.get_by_text(summary, exact=True).first.click()
+        tab.get_by_text("Needs the role").first.wait_for()
+    assert said == []
+    assert {url for url in asked if not url.startswith((lasting.url, "data:"))} == set()
