@@ -13,7 +13,8 @@ from ocucb.selection.state import ARM, RECENT, State, arms_at, recent_at
 
 _words_at = array_at(int)
 _SIZE = ARM.itemsize // 8
-_PULLS, _MEAN = ((ARM.fields or {})[name][1] // 8 for name in ("pulls", "mean"))
+_FIELDS = dict(ARM.fields or {})
+_PULLS, _MEAN = _FIELDS["pulls"][1] // 8, _FIELDS["mean"][1] // 8
 
 
 @kernel

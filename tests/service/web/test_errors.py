@@ -190,3 +190,13 @@ def test_a_store_that_fails_is_a_503_that_shows_nothing(serve: Callable[..., Api
     assert "log" not in error["message"]
     with api.store.write() as transaction:
         transaction.connection.exec_driver_sql("ALTER TABLE gone RENAME TO log")
+
+
+def test_a_lost_browser_gets_a_page(api: Api) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    lost = api.http.get("/nothing", headers=browser)
+    assert (lost.status_code, lost.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "default-src 'none'" in lost.headers["content-security-policy"]
+    assert lost.headers["x-request-id"]
+    check_error(api.http.get("/v1/nothing", headers=browser), 404)
+    check_error(api.http.get("/nothing"), 404)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.types import ASGIApp
 
 import ocucb
 from ocucb.service.web import decisions, experiments, health, keys, transfer
@@ -17,7 +18,7 @@ from ocucb.service.web.docs import add_docs
 from ocucb.service.web.edge import Edge
 from ocucb.service.web.page.routes import add_page
 from ocucb.service.web.paths import Paths, routes_of
-from ocucb.service.web.rights import PAGE, PAGE_FILES, RIGHTS
+from ocucb.service.web.rights import PAGE, PAGE_FILES, PAGE_LIVE, RIGHTS
 from ocucb.service.web.state import Desk, Service
 
 
@@ -48,9 +49,17 @@ def build_app(service: Service) -> FastAPI:
     for method, route, _ in routes_of(app):
         name = f"{method} {route}"
         if name not in api:
-            rights[name] = PAGE_FILES if route.endswith("*") else PAGE
+            rights[name] = PAGE_FILES if route.endswith("*") else PAGE_LIVE if route.endswith("/live") else PAGE
     app.add_middleware(Edge, desk=desk, paths=Paths(app, rights))
+    app.middleware_stack = _from_edge(app.build_middleware_stack())
     return app
+
+
+def _from_edge(stack: Any) -> ASGIApp:
+    """Return the part of a stack that begins with the edge: what the framework puts around it, for errors, is idle."""
+    while not isinstance(stack, Edge):
+        stack = stack.app
+    return stack
 
 
 async def _pass_on(request: Request, error: Exception) -> NoReturn:

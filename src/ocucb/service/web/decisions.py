@@ -1,4 +1,4 @@
-"""Decisions and their rewards: the two routes that must be fast. They read and write their bytes themselves."""
+"""Decisions and their rewards: the two routes that must be fast. The edge calls them, and sends what they return."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic_core import to_json
 from starlette.requests import Request
-from starlette.responses import Response
 
 from ocucb.service.errors import DeniedError, UnavailableError
 from ocucb.service.requests import Decide, Decision, Reward, Rewarded
@@ -25,10 +24,11 @@ _NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "str
 @router.post(
     "/v1/experiments/{name}/decisions",
     summary="Decide",
+    response_model=None,
     responses={200: {"model": DecisionsMade}, **errors("POST /v1/experiments/{name}/decisions", 404, 409)},
     openapi_extra={"parameters": [_NAME, IDEMPOTENCY_KEY], **body_of(DecisionsWanted, required=False)},
 )
-async def decide(request: Request) -> Response:
+async def decide(request: Request) -> bytes:
     """Make decisions. The body may be empty. A decision is stored before it is answered."""
     visit = visit_of(request)
     name = request.path_params["name"]
@@ -42,10 +42,11 @@ async def decide(request: Request) -> Response:
 @router.post(
     "/v1/rewards",
     summary="Give rewards",
+    response_model=None,
     responses={200: {"model": RewardTaken | RewardsTaken}, **errors("POST /v1/rewards", 404, 409, 410)},
     openapi_extra=body_of(RewardGiven, RewardsGiven),
 )
-async def reward(request: Request) -> Response:
+async def reward(request: Request) -> bytes:
     """Give a decision its reward, or many decisions theirs. A reward counts once, however often it is sent.
 
     One reward is answered by its outcome or its error; many are always answered by a list, with an outcome or an error
@@ -99,5 +100,5 @@ def _plain(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _json(data: dict[str, Any]) -> Response:
-    return Response(to_json(data, inf_nan_mode="null"), media_type="application/json")
+def _json(data: dict[str, Any]) -> bytes:
+    return to_json(data, inf_nan_mode="null")

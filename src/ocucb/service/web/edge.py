@@ -7,6 +7,7 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Iterable
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,16 +16,25 @@ from ocucb.service.access import ApiKey
 from ocucb.service.errors import DeniedError, StoreError, UnavailableError, UnknownExperimentError
 from ocucb.service.web.headers import Reply
 from ocucb.service.web.limits import Buckets, Gone, neighbourhood, read_body
+from ocucb.service.web.page.rendering import problem_page
 from ocucb.service.web.paths import Paths
 from ocucb.service.web.problems import Refusal, problem_of, retry_after
 from ocucb.service.web.refresh import Refresher
-from ocucb.service.web.rights import Right
+from ocucb.service.web.rights import PAGE, Right
 from ocucb.service.web.state import VISIT, Desk, Visit
 
 logger = logging.getLogger("ocucb.service.web")
 
 WANTED = frozenset(
-    (b"authorization", b"content-length", b"content-type", b"idempotency-key", b"transfer-encoding", b"x-request-id")
+    (
+        b"accept",
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"idempotency-key",
+        b"transfer-encoding",
+        b"x-request-id",
+    )
 )
 FAILURES = 60  # per minute and address
 LARGEST_FORM = 100_000
@@ -64,7 +74,7 @@ class Edge:
         except Gone:
             reply.status = _GONE
         except Exception as error:
-            await self._refuse(error, visit, reply)
+            await self._refuse(error, visit, scope, receive, reply)
         finally:
             self._note(visit, scope["method"], reply.status, time.perf_counter() - began)
 
@@ -87,8 +97,7 @@ class Edge:
         scope[VISIT] = visit
         if place.right.direct:
             scope["path_params"] = parameters
-            response = await place.endpoint(Request(scope))
-            await response(scope, receive, reply)
+            await _answer(reply, 200, await place.endpoint(Request(scope)))
         else:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
             await self._app({**scope, "method": method}, _again(visit.body, receive), reply)
@@ -135,7 +144,8 @@ class Edge:
         if visit.body and right.media and visit.media not in right.media:
             raise Refusal(415, f"the body must be {' or '.join(right.media)}; say so in the header Content-Type")
 
-    async def _refuse(self, error: Exception, visit: Visit, reply: Reply) -> None:
+    async def _refuse(self, error: Exception, visit: Visit, scope: Scope, receive: Receive, reply: Reply) -> None:
+        """Answer an error: as JSON, or to a browser that is lost as a page."""
         problem = problem_of(error)
         if isinstance(error, StoreError):
             visit.reason = error.reason
@@ -143,11 +153,12 @@ class Edge:
             logger.error("a request failed", exc_info=error, extra={"fields": {"request_id": visit.id}})
         if reply.status:  # too late to say so: the answer breaks off, and the caller sees that it did
             return
-        body = problem.body(visit.id)
+        if b"text/html" in visit.headers.get(b"accept", b"") and not scope["path"].startswith("/v1/"):
+            reply.right = PAGE
+            await problem_page(problem)(scope, receive, reply)
+            return
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
-        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await reply({"type": "http.response.start", "status": problem.status, "headers": headers})
-        await reply({"type": "http.response.body", "body": body})
+        await _answer(reply, problem.status, problem.body(visit.id), headers)
 
     def _note(self, visit: Visit, method: str, status: int, seconds: float) -> None:
         place = visit.place
@@ -167,6 +178,13 @@ class Edge:
             if visit.reason:
                 fields["reason"] = visit.reason
             logger.log(level, "%s %s %d", method, fields["route"], status, extra={"fields": fields})
+
+
+async def _answer(reply: Reply, status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    """Send a body of JSON."""
+    head = [*headers, (b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await reply({"type": "http.response.start", "status": status, "headers": head})
+    await reply({"type": "http.response.body", "body": body})
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -12,6 +12,8 @@ from starlette.routing import Mount
 from ocucb.service.web.problems import Refusal
 from ocucb.service.web.rights import Right
 
+MOST_SEEN = 1000
+
 
 class Place(NamedTuple):
     """A route: its name in the table, its method and template, what it needs, and what it calls."""
@@ -46,6 +48,7 @@ class Paths:
     def __init__(self, app: FastAPI, rights: Mapping[str, Right]) -> None:
         self.places: list[Place] = []
         self._root = _Node()
+        self._seen: dict[tuple[str, str], Found] = {}
         for method, route, endpoint in routes_of(app):
             name = f"{method} {route}"
             if name not in rights:
@@ -65,7 +68,16 @@ class Paths:
         self.places.append(place)
 
     def find(self, path: str, method: str) -> Found:
-        """Return the route for a path, or refuse."""
+        """Return the route for a path, or refuse. The same few paths come again and again, so some are remembered."""
+        seen = self._seen.get((path, method))
+        if seen is None:
+            seen = self._find(path, method)
+            if len(self._seen) >= MOST_SEEN:
+                self._seen.clear()
+            self._seen[path, method] = seen
+        return seen
+
+    def _find(self, path: str, method: str) -> Found:
         parameters: dict[str, str] = {}
         places = _walk(self._root, path.split("/"), 1, parameters) if path.startswith("/") else None
         if places is None:

@@ -13,7 +13,7 @@ class Right(NamedTuple):
 
     role     of the API key; None for a route that is open to all, or sees to it itself, as the page does
     fresh    it reads past the engine, so it must be looked up whether the key is still valid; "try" if that may fail
-    direct   the edge calls it itself: the way through the framework would cost more than a decision
+    direct   the edge calls it itself, and it returns bytes: the way through the framework costs more than a decision
     size     how large a body may be: as `largest_body` or `largest_import` in the settings say, or a form, which
              anybody may send; None for no body
     media    what a body may be; empty for anything
@@ -60,6 +60,9 @@ RIGHTS: dict[str, Right] = {
 
 PAGE = Right(None, size="form", media=(), look="page")
 """The page's routes look after themselves: they know who is logged in."""
+
+PAGE_LIVE = PAGE._replace(quiet=True)
+"""What a page asks again and again."""
 
 PAGE_FILES = Right(None, look="page", static=True)
 """What a page loads: scripts, styles, pictures."""
