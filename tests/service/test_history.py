@@ -9,8 +9,10 @@ import pytest
 
 from ocucb.labels import Label
 from ocucb.service import history as module
+from ocucb.service.fold import Live
 from ocucb.service.history import MOST_ARMS, MOST_SPANS, History
-from ocucb.service.requests import Look
+from ocucb.service.requests import AddArm, Look
+from ocucb.service.text import decode, encode
 from service.helpers import Node, folded_state, live_state
 
 
@@ -66,8 +68,11 @@ def test_saved_and_gone_on_with(decisions: int) -> None:
 def test_a_node_has_the_history_of_its_log(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SPANS", 8)
     node.create()
+    node.ask(AddArm("colours", "black", metadata={"hex": "#000"}))
     node.play(50)
     view = node.ask(Look("colours"))
     assert sum(span.decisions for span in view.history) == sum(span.rewards for span in view.history) == 50
     assert sum(sum(span.pulls.values()) for span in view.history) == sum(view.pulls)
-    assert live_state(node) == folded_state(node.store)
+    assert view.added == {"black": {"hex": "#000"}}
+    state = live_state(node)
+    assert state == folded_state(node.store) == Live.from_dict(1, decode(encode(state))).to_dict()

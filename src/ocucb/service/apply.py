@@ -198,6 +198,7 @@ def _look(this: Round, request: Look) -> View:
     gone = live.gone()
     return short._replace(
         arms=bandit.arms,
+        added=dict(live.metadata),
         retired=tuple(arm for arm, _, _ in gone),
         retired_pulls=tuple(pulls for _, pulls, _ in gone),
         retired_means=tuple(mean for _, _, mean in gone),

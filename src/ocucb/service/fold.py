@@ -29,6 +29,7 @@ class Live:
         self.seq, self.status = 1, records.ACTIVE
         self.known: set[Label] = set(definition.arms)
         self.retired: set[Label] = set()
+        self.metadata: dict[Label, Any] = {}  # of arms added later; that of the others is in the definition
         self.history = History()
         self.saved = 0
         self._horizon = definition.policy.rule().horizon
@@ -51,6 +52,7 @@ class Live:
             "definition": self.definition.to_dict(),
             "bandit": self.bandit.to_dict(),
             "history": self.history.to_dict(),
+            "metadata": [list(pair) for pair in self.metadata.items()],
         }
 
     @classmethod
@@ -59,6 +61,7 @@ class Live:
         live = cls(experiment, Definition.from_dict(data["definition"]), Bandit.from_dict(data["bandit"]))
         live.seq, live.status = int(data["seq"]), str(data["status"])
         live.history = History.from_dict(data["history"])
+        live.metadata = dict(data["metadata"])
         live.known = set(data["bandit"]["labels"])
         gone = zip(data["bandit"]["labels"], data["bandit"]["retired"], strict=True)
         live.retired = {label for label, retired in gone if retired}
@@ -166,6 +169,8 @@ class Live:
         self.bandit.add_arm(arm)
         self.known.add(arm)
         self.retired.discard(arm)
+        if (about := (entry.data or {}).get("metadata")) is not None:
+            self.metadata[arm] = about
 
     def _arm_retired(self, entry: Entry) -> None:
         self.bandit.retire_arm(_arm(entry))

@@ -69,7 +69,7 @@ class History:
         """Return the history behind `to_dict`."""
         history = cls()
         history._width = int(data["width"])
-        *history._spans, here = [Span(*span[:2], dict(span[2]), *span[3:]) for span in data["spans"]]
+        *history._spans, here = map(_span, data["spans"])
         history._pulls = dict(here.pulls)
         history._decisions, history._at = here.decisions, here.at
         history._rewards, history._total = here.rewards, here.total
@@ -105,3 +105,8 @@ def _pruned(span: Span) -> Span:
 
 def _plain(span: Span) -> list[Any]:
     return [*span[:2], [list(pair) for pair in span.pulls.items()], *span[3:]]
+
+
+def _span(plain: list[Any]) -> Span:
+    decisions, at, pulls, others, rewards, total = plain
+    return Span(decisions, at, dict(pulls), others, rewards, total)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ocucb.checks import as_float, one_of, whole
@@ -177,6 +179,7 @@ class View(NamedTuple):
     """An experiment at entry `seq` of its log. Arrays are in the order of `arms`, those in play, or of `retired`.
 
     An arm has `pulls - pending` rewards. Decisions and rewards of `history` are those made here: no imported ones.
+    `added` has the metadata of arms that were added later.
     """
 
     definition: Definition
@@ -193,6 +196,7 @@ class View(NamedTuple):
     indices: tuple[float, ...] = ()
     effective_arms: tuple[float, ...] = ()
     history: tuple[Span, ...] = ()
+    added: Mapping[Label, Any] = MappingProxyType({})
 
 
 Answer: TypeAlias = tuple[Decision, ...] | Rewarded | Changed | View | int

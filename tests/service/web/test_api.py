@@ -181,6 +181,8 @@ def test_arms_come_and_go(both: Api) -> None:
         ("black", False),
         ("red", True),
     ]
+    assert [arm["metadata"] for arm in seen] == [None, None, {"hex": "#000"}, None]
+    assert [arm["pulls"] for arm in seen] == [0, 0, 0, 0]
     assert {both.decide()["arm"] for _ in range(30)} == {"green", "blue", "black"}
     check_error(both.http.post("/v1/experiments/colours/arms", json={"arm": "black"}), 422, "bad-arm")
     check_error(both.http.post("/v1/experiments/colours/arms/retire", json={"arm": "pink"}), 422, "bad-arm")

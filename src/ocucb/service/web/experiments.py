@@ -101,7 +101,7 @@ async def look_at_arms(
     """Return the arms in play with all that is known of them, then those retired."""
     view = await _view(caller, name, arms=True)
     end = after + limit
-    about = kept_of(view.definition).arms
+    about = {**kept_of(view.definition).arms, **view.added}
     playing = [
         ArmSeen(
             arm=view.arms[i],
