@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import ipaddress
 import logging
@@ -31,7 +32,6 @@ from ocucb.service.web.app import build_app
 from ocucb.service.web.state import Service
 
 INTERRUPTED = 130
-SWITCH_INTERVAL = 0.0005  # seconds after which a thread that computes lets another in
 BACKLOG = 2048  # connections that wait to be accepted
 KEEP_ALIVE = 75  # seconds that an idle connection is kept: longer than proxies keep theirs
 SPARE_FILES = 256  # beside connections: the database, the log, what libraries open
@@ -64,7 +64,6 @@ def serve(settings: Settings, notes: Sequence[str] = (), host: Host | None = Non
     start_logs(settings.log_level, settings.log_format)
     for note in notes:
         logger.warning(note)
-    sys.setswitchinterval(SWITCH_INTERVAL)
     _allow_files(2 * settings.connections + SPARE_FILES)
     voice = host or Host()
     with Stop() as stop, _bound(settings) as listener, serving(settings.database) as store:
@@ -72,6 +71,7 @@ def serve(settings: Settings, notes: Sequence[str] = (), host: Host | None = Non
         if (key := access.first_key()) is not None:
             voice.show_key(key)
         _warm_up()
+        gc.freeze()  # what is loaded stays: to search it for garbage again and again makes callers wait
         url = _url(listener)
         _warn_beyond_loopback(settings, listener, url)
         with _running(Engine(store, limits=_limits(settings), guard=access)) as engine:
