@@ -79,7 +79,9 @@ def test_nodes_that_start_at_once(address: str) -> None:
         store.close()
 
 
-@pytest.mark.parametrize("wrong", ["", "nonsense", "mysql://x", "sqlite://", "sqlite:///:memory:", "postgresql://a:b/c"])
+@pytest.mark.parametrize(
+    "wrong", ["", "nonsense", "mysql://x", "sqlite://", "sqlite:///:memory:", "postgresql://a:b/c"]
+)
 def test_databases_that_are_none(wrong: str) -> None:
     with pytest.raises(RequestError):
         Store(wrong)
