@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ocucb.service.errors import StoreError
 from ocucb.service.records import DECISION, Entry, Head, KeyRecord
 from ocucb.service.stores import rows, schema
-from ocucb.service.stores.databases import WRITING, Timeouts, insert_new, insert_text, lock_rows, open_database
+from ocucb.service.stores.databases import WRITING, Timeouts, insert_new, insert_rows, lock_rows, open_database
 from ocucb.service.stores.tables import due, experiments, keys, log, snapshots
 
 PAGE = 5000
@@ -106,9 +106,7 @@ class Transaction:
 
     def append(self, entries: Sequence[tuple[int, Entry]]) -> None:
         """Add entries to the logs of their experiments."""
-        if entries:
-            lines = [rows.to_row(experiment, entry) for experiment, entry in entries]
-            self.connection.exec_driver_sql(insert_text(self.connection.dialect.name, log), lines)
+        insert_rows(self.connection, log, [rows.to_row(experiment, entry) for experiment, entry in entries])
 
     def entries(self, experiment: int, after: int, upto: int, limit: int = PAGE) -> list[Entry]:
         """Return a page of a log: entries after `after` and up to `upto`, in order."""

@@ -32,8 +32,9 @@ experiments = Table(
     Column("created", BigInteger, nullable=False),
 )
 
-log = _table(
+log = Table(  # with row ids, so that rows are added at the end, whichever experiment they belong to
     "log",
+    metadata,
     _experiment(),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("kind", Text, nullable=False),

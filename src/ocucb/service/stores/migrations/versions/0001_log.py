@@ -69,7 +69,6 @@ def _create_log() -> None:
         sa.Column("index_value", sa.Float(53)),
         sa.Column("effective", sa.Float(53)),
         sa.Column("data", sa.Text),
-        sqlite_with_rowid=False,
     )
     has_decision, has_unit = sa.text("decision IS NOT NULL"), sa.text("unit IS NOT NULL")
     op.create_index(
