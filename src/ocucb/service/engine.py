@@ -14,9 +14,9 @@ from typing import Any, Protocol
 from ocucb.errors import OcucbError
 from ocucb.service.apply import MOST_EXPIRED, apply
 from ocucb.service.errors import BusyError, ServiceError, StoreError, UnavailableError
-from ocucb.service.fold import Live
 from ocucb.service.ids import Tokens
-from ocucb.service.lives import Lives, write_snapshot
+from ocucb.service.lives import Lives
+from ocucb.service.pictures import Pictures
 from ocucb.service.records import SECOND, Clock, utc_now
 from ocucb.service.requests import Answer, Decide, Expire, ImportLog, Request
 from ocucb.service.rounds import Round
@@ -89,20 +89,17 @@ class Engine:
         self._store, self._now, self._limits, self._guard = store, now, limits or Limits(), guard
         self._lives, self._tokens = Lives(store, self._limits.lives), Tokens()
         self._queue: queue.SimpleQueue[Ticket | None] = queue.SimpleQueue()
-        self._pictures: queue.Queue[tuple[int, dict[str, Any]] | None] = queue.Queue(1)
+        self._pictures = Pictures(store)
         self._closed = False
         self._gate = threading.Lock()
         self._trouble: StoreError | None = None
         self._retry_at = self._sweep_at = self._prune_at = 0.0
-        self._threads = [
-            threading.Thread(target=work, name=f"ocucb {name}", daemon=True)
-            for name, work in (("writer", self._work), ("snapshots", self._keep_pictures))
-        ]
+        self._writer = threading.Thread(target=self._work, name="ocucb writer", daemon=True)
 
     def start(self) -> Engine:
         """Begin to serve."""
-        for thread in self._threads:
-            thread.start()
+        self._pictures.start()
+        self._writer.start()
         return self
 
     def close(self) -> None:
@@ -112,8 +109,8 @@ class Engine:
                 return
             self._closed = True
             self._queue.put(None)
-        for thread in self._threads:
-            thread.join()
+        self._writer.join()
+        self._pictures.close()
 
     @property
     def trouble(self) -> StoreError | None:
@@ -143,9 +140,9 @@ class Engine:
                     self._serve(batch)
                 if time.monotonic() >= self._sweep_at:
                     self._sweep()
+                self._pictures.keep()
             except Exception:  # whatever it is, those who come later must be served
                 logger.exception("the writer stumbled")
-        self._pictures.put(None)
 
     def _take(self) -> tuple[bool, list[Ticket]]:
         """Wait for requests until the next sweep; return what is there, and whether to go on."""
@@ -200,7 +197,8 @@ class Engine:
                 this.discard()
             return self._recover(batch, culprit, problem)
         self._trouble = None
-        self._picture(moved)
+        for live in moved:
+            self._pictures.offer(live, self._limits.snapshot)
         self._lives.trim()
         return []
 
@@ -254,22 +252,6 @@ class Engine:
                         self._prune_at = 0.0
         except StoreError as problem:
             logger.warning("old idempotency keys were not forgotten: %s", problem.reason)
-
-    def _picture(self, moved: Sequence[Live]) -> None:
-        """Hand states that have moved far to the thread that keeps snapshots, unless it is busy."""
-        for live in moved:
-            if live.seq - live.saved >= max(self._limits.snapshot, len(live.known)) and self._pictures.empty():
-                live.saved = live.seq
-                self._pictures.put_nowait((live.id, live.to_dict()))
-
-    def _keep_pictures(self) -> None:
-        while (picture := self._pictures.get()) is not None:
-            try:
-                write_snapshot(self._store, *picture)
-            except StoreError as problem:
-                logger.warning("a snapshot was not kept: %s", problem.reason)
-            except Exception:  # only a cache: the service goes on without
-                logger.exception("a snapshot was not kept")
 
 
 class _Nowhere:

@@ -91,11 +91,10 @@ def pages(transaction: Transaction, experiment: int, after: int, upto: int) -> I
         after = page[-1].seq
 
 
-def write_snapshot(store: Store, experiment: int, state: dict[str, Any]) -> None:
-    """Keep a state (`Live.to_dict`) as a snapshot: a cache for `load`, never the truth."""
+def draw(state: dict[str, Any]) -> tuple[int, str, str]:
+    """Return a state (`Live.to_dict`) as a snapshot: (seq, digest, text). A cache for `load`, never the truth."""
     text = _encode_in_pieces(state)
-    with store.write() as transaction:
-        transaction.add_snapshot(experiment, state["seq"], _digest(text), text)
+    return state["seq"], _digest(text), text
 
 
 def _from_snapshot(experiment: int, seq: int, digest: str, text: str) -> Live | None:
