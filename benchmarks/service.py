@@ -7,7 +7,7 @@ machine. Every arm starts with one reward (an imported log). "with rewards" send
 Needs `wrk` (Debian: apt-get install wrk).
 
     python -m benchmarks.service
-    python -m benchmarks.service million    # a million decisions one by one, and the memory of the server meanwhile
+    python -m benchmarks.service million    # a million decisions, and the memory of the server meanwhile
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ CONNECTIONS = 32
 SECONDS = 8
 ROUNDS = 3
 MILLION = 1_000_000
+BATCH = 1000
 
 EMPTY = """
 import uvicorn
@@ -148,11 +149,14 @@ def service(folder: Path) -> Iterator[tuple[int, str, subprocess.Popen[bytes]]]:
         yield port, key[0], process
 
 
+def caller(port: int, key: str) -> httpx.Client:
+    """Return a client with a key."""
+    return httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {key}"}, timeout=60)
+
+
 def prepare(port: int, key: str, name: str, arms: int) -> None:
     """Create an experiment whose arms have one reward each."""
-    with httpx.Client(
-        base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {key}"}, timeout=60
-    ) as ask:
+    with caller(port, key) as ask:
         ask.post("/v1/experiments", json={"name": name, "arms": list(range(arms))}).raise_for_status()
         log = [{"arm": arm, "reward": arm % 10 / 10} for arm in range(arms)]
         ask.post(f"/v1/experiments/{name}/import", json={"log": log}).raise_for_status()
@@ -196,18 +200,22 @@ def compare() -> None:
 
 
 def million() -> None:
-    """Make a million decisions, and write how the memory of the server moves."""
+    """Make a million decisions, give half of them rewards, and write how the memory of the server moves."""
     rows = []
     with tempfile.TemporaryDirectory(dir=".") as name, service(Path(name).resolve()) as (port, key, process):
-        folder = Path(name).resolve()
         prepare(port, key, "few", 10)
-        case, made = Case("", port, "/v1/experiments/few/decisions", key), 0.0
-        while made < MILLION:
-            rows.append([f"{made:,.0f}", f"{memory(process):.0f}"])
-            case.measure(30, folder)
-            made += case.measured[-1][0] * 30
-        rows.append([f"{made:,.0f}", f"{memory(process):.0f}"])
-    about = f"Memory of one server while it makes a million decisions, {CONNECTIONS} connections, K = 10, SQLite."
+        with caller(port, key) as ask:
+            for number in range(MILLION // BATCH):
+                if number % 100 == 0:
+                    rows.append([f"{number * BATCH:,}", f"{memory(process):.0f}"])
+                made = ask.post("/v1/experiments/few/decisions", json={"count": BATCH}).raise_for_status()
+                ids = [decision["id"] for decision in made.json()["decisions"]]
+                rewards = [{"decision": one, "reward": 0.5} for one in ids[::2]]
+                ask.post("/v1/rewards", json={"rewards": rewards}).raise_for_status()
+        rows.append([f"{MILLION:,}", f"{memory(process):.0f}"])
+    about = (
+        f"Memory of one server during a million decisions, {BATCH} at a time, half of them rewarded; K = 10, SQLite."
+    )
     write("service_memory", f"{about}\n\n    python -m benchmarks.service million", ["decisions", "MiB"], rows)
 
 
