@@ -11,6 +11,7 @@ import socket
 import sqlite3
 import stat
 import subprocess
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -308,4 +309,32 @@ def test_a_head_that_is_too_large_is_refused(begin: bytes) -> None:
     answer = asyncio.run(sent(head))
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.count(b"HTTP/1.1") == 1
-    assert answer.endswith(b"The head of a request must be 65536 bytes or less.")
+    assert error_in(answer) == ("bad-http", "The head of a request must be 65536 bytes or less.")
+
+
+def error_in(answer: bytes) -> tuple[str, str]:
+    """Return code and message of an answer that has the one shape of errors."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"content-type: application/json" in head
+    error = json.loads(body)["error"]
+    assert error["request_id"]
+    return error["code"], error["message"]
+
+
+def test_broken_http_has_the_shape_of_all_errors() -> None:
+    answer = asyncio.run(sent(b"NONSENSE\r\n\r\n"))
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert error_in(answer)[0] == "bad-http"
+
+
+def test_too_many_connections_are_told_so(tmp_path: Path) -> None:
+    with Server(tmp_path, "--connections", "2") as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        assert server.ask("GET", "/healthz", None).status_code == 200
+        with socket.create_connection((host, int(port))):
+            end = time.monotonic() + 60.0
+            while (answer := server.ask("GET", "/healthz", None)).status_code == 200:
+                assert time.monotonic() < end
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"] == "1"
+        assert answer.json()["error"]["code"] == "busy"

@@ -1,11 +1,17 @@
-"""Connections that cannot be held for ever: a request must arrive within a time, and its head within a size."""
+"""Connections that cannot be held for ever: a request must arrive within a time, and its head within a size.
+
+What is answered here, before the app is asked, has the shape of all errors.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import secrets
 import time
 from collections.abc import Iterable
 
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LARGEST_HEAD = 65_536  # bytes of request line and headers
@@ -28,7 +34,19 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head = None
-        super().on_headers_complete()
+        most, app = self.limit_concurrency, self.app
+        if most is not None and max(len(self.connections), len(self.tasks)) >= most:
+            self.limit_concurrency, self.app = None, _busy
+        try:
+            super().on_headers_complete()
+        finally:
+            self.limit_concurrency, self.app = most, app
+
+    def send_400_response(self, msg: str) -> None:
+        body = _error("bad-http", msg)
+        head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\n" + head.encode() + body)
+        self.transport.close()
 
     def on_message_complete(self) -> None:
         self._began = None
@@ -44,6 +62,19 @@ class Connection(HttpToolsProtocol):
     def is_late(self, now: float) -> bool:
         """Tell whether a request has been arriving for too long."""
         return self._began is not None and now - self._began > ARRIVAL
+
+
+async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
+    body = _error("busy", "too many connections are open; not stored, try again")
+    head = {"content-type": "application/json", "content-length": str(len(body)), "retry-after": "1"}
+    headers = [(name.encode(), value.encode()) for name, value in {**head, "connection": "close"}.items()]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _error(code: str, message: str) -> bytes:
+    error = {"code": code, "message": message, "request_id": secrets.token_hex(8)}
+    return json.dumps({"error": error}).encode()
 
 
 def close_late(connections: Iterable[object]) -> None:
