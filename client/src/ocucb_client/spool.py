@@ -15,27 +15,29 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ocucb.client.errors import SpoolError
+from ocucb_client.errors import SpoolError
 
 if sys.platform != "win32":
     import fcntl
 
-logger = logging.getLogger("ocucb.client")
+logger = logging.getLogger("ocucb_client")
 
 _HEAD = b'{"ocucb":"spool","version":1}\n'
-_LARGE = 4_000_000
+_SMALLEST_LIMIT = 4_000_000
 
 
-class Spooled(NamedTuple):
+class SpooledReward(NamedTuple):
     """A reward in the file."""
 
     number: int
     decision: str
     value: float
+    part: str | None = None
 
     def line(self) -> bytes:
         """Return it as it stands in the file."""
-        return _line({"number": self.number, "decision": self.decision, "reward": self.value})
+        part = {} if self.part is None else {"part": self.part}
+        return _line({"number": self.number, "decision": self.decision, "reward": self.value, **part})
 
 
 class Spool:
@@ -59,17 +61,17 @@ class Spool:
             self.close()
             raise (_unusable(self.path, problem) if isinstance(problem, OSError) else problem) from None
 
-    def left(self) -> list[Spooled]:
+    def unsettled(self) -> list[SpooledReward]:
         """Return the rewards that are not settled, in the order in which they were accepted."""
         with self._writing:
             return list(self._pending.values())
 
-    def append(self, decision: str, value: float) -> Spooled:
+    def append(self, decision: str, value: float, part: str | None = None) -> SpooledReward:
         """Write a reward; when this returns it is on the disk."""
         with self._writing:
             self._check()
             self._number += 1
-            item = Spooled(self._number, decision, value)
+            item = SpooledReward(self._number, decision, value, part)
             self._write(item.line())
             self._pending[item.number] = item
             self._written += 1
@@ -146,7 +148,7 @@ class Spool:
         file, self._file = self._file, file
         if file >= 0:
             os.close(file)
-        self._size, self._synced, self._limit = len(text), self._written, max(_LARGE, 2 * len(text))
+        self._size, self._synced, self._limit = len(text), self._written, max(_SMALLEST_LIMIT, 2 * len(text))
         try:
             _sync_folder(self.path.parent)
         except OSError as problem:  # after a power cut the old file might be there again
@@ -154,15 +156,15 @@ class Spool:
             raise
 
 
-def _read(path: Path) -> list[Spooled]:
-    """Return what an earlier life has left unsettled. A last line that is not whole was never accepted."""
+def _read(path: Path) -> list[SpooledReward]:
+    """Return what an earlier client has left unsettled. A last line that is not whole was never accepted."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         return []
     if text and not text.startswith(_HEAD):
         raise SpoolError(f"{path} is not a spool of this version; choose another file", code="spool")
-    pending: dict[int, Spooled] = {}
+    pending: dict[int, SpooledReward] = {}
     damaged = []
     for line in text[len(_HEAD) :].split(b"\n")[:-1]:
         try:
@@ -171,7 +173,8 @@ def _read(path: Path) -> list[Spooled]:
                 for number in data["settled"]:
                     pending.pop(number, None)
             else:
-                item = Spooled(int(data["number"]), str(data["decision"]), float(data["reward"]))
+                part = None if data.get("part") is None else str(data["part"])
+                item = SpooledReward(int(data["number"]), str(data["decision"]), float(data["reward"]), part)
                 pending[item.number] = item
         except (ValueError, KeyError, TypeError):
             damaged.append(line)

@@ -10,14 +10,18 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import NamedTuple
 
+_LONG = 3600.0  # seconds
 
-class Item(NamedTuple):
-    """A reward on its way; `line` is its number in the spool."""
+
+class QueuedReward(NamedTuple):
+    """A reward on its way; `spool_number` is its number in the spool, `failures` how often the service failed at it."""
 
     number: int
     decision: str
     value: float
-    line: int | None
+    spool_number: int | None
+    failures: int = 0
+    part: str | None = None
 
 
 class Outbox:
@@ -26,20 +30,22 @@ class Outbox:
     A place is reserved first and filled later, so that a reward can be written to the disk in between.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._change = threading.Condition()
-        self._queue: deque[Item] = deque()
-        self._sending: list[Item] = []
+        self._queue: deque[QueuedReward] = deque()
+        self._sending: list[QueuedReward] = []
+        self._parked: list[QueuedReward] = []
+        self._unpark_at = math.inf
         self._reserved: set[object] = set()
-        self._last = 0
-        self._flushing: list[tuple[int, Future[None]]] = []
-        self._full: list[Future[None]] = []
+        self._last_number = 0
+        self._flush_waiters: list[tuple[int, Future[None]]] = []
+        self._room_waiters: list[Future[None]] = []
         self._wanted = math.inf
         self.closed = self.abandoned = False
 
     def __len__(self) -> int:
-        return len(self._queue) + len(self._sending)
+        return len(self._queue) + len(self._sending) + len(self._parked)
 
     def reserve(self, token: object) -> bool:
         """Reserve a place for the holder of a token, if there is one."""
@@ -56,28 +62,30 @@ class Outbox:
                 self._reserved.remove(token)
                 self._wake()
 
-    def put(self, token: object, decision: str, value: float, line: int | None) -> None:
+    def put(
+        self, token: object, decision: str, value: float, spool_number: int | None, part: str | None = None
+    ) -> None:
         """Fill a place; without a reservation it is made."""
         with self._change:
             self._reserved.discard(token)
-            self._last += 1
-            self._queue.append(Item(self._last, decision, value, line))
+            self._last_number += 1
+            self._queue.append(QueuedReward(self._last_number, decision, value, spool_number, part=part))
             if len(self._queue) >= self._wanted:
                 self._change.notify_all()
 
-    def room(self) -> Future[None]:
+    def when_room(self) -> Future[None]:
         """Return a future that ends when there is room, or when there will never be."""
         with self._change:
             future: Future[None] = Future()
-            self._full.append(future)
+            self._room_waiters.append(future)
             self._wake()
             return future
 
-    def flushed(self) -> Future[None]:
+    def when_flushed(self) -> Future[None]:
         """Return a future that ends when all that was put so far is settled."""
         with self._change:
             future: Future[None] = Future()
-            self._flushing.append((self._last, future))
+            self._flush_waiters.append((self._last_number, future))
             self._wake()
             return future
 
@@ -88,61 +96,94 @@ class Outbox:
             self.abandoned = self.abandoned or abandon
             self._wake()
 
-    def take(self, most: int, gather: float) -> list[Item]:
+    def take_batch(self, most: int, gather: float) -> list[QueuedReward]:
         """Wait for rewards, for `gather` seconds longer while there are fewer than `most`, and return them.
 
         Nothing comes back if there are none and will be none. What is taken must be settled or put back.
         """
         with self._change:
+            self._unpark()
             self._wait_for(1, None)
             self._wait_for(most, time.monotonic() + gather)
             if not self.abandoned:
                 self._sending = [self._queue.popleft() for _ in range(min(most, len(self._queue)))]
             return list(self._sending)
 
-    def settle(self, items: Iterable[Item]) -> None:
-        """Forget rewards that were taken; the others that were go back to the front."""
+    def settle(
+        self,
+        settled: Iterable[QueuedReward],
+        postponed: Iterable[QueuedReward] = (),
+        parked: Iterable[QueuedReward] = (),
+        seconds: float = 0.0,
+    ) -> None:
+        """Drop rewards that were taken; the others that were go back to the front, or if postponed to the end.
+
+        Those parked are left alone for so many seconds. Then they go to the end, too; whoever flushed before has not
+        waited for them.
+        """
         with self._change:
-            gone = {item.number for item in items}
+            later, aside = list(postponed), list(parked)
+            gone = {item.number for item in (*settled, *later, *aside)}
             self._queue.extendleft(item for item in reversed(self._sending) if item.number not in gone)
+            self._queue.extend(later)
+            if aside:
+                self._parked += aside
+                self._unpark_at = time.monotonic() + seconds
             self._sending = []
             self._wake()
 
-    def rest(self, seconds: float) -> None:
+    def _unpark(self) -> None:
+        """Put those that were parked long enough at the end of the queue."""
+        if self._unpark_at <= time.monotonic():
+            for item in self._parked:
+                self._last_number += 1
+                self._queue.append(item._replace(number=self._last_number))
+            self._parked, self._unpark_at = [], math.inf
+
+    def parked(self) -> tuple[QueuedReward, ...]:
+        """Return those that are parked."""
+        with self._change:
+            return tuple(self._parked)
+
+    def pause(self, seconds: float) -> None:
         """Wait so long, unless all is abandoned meanwhile."""
         with self._change:
             self._change.wait_for(lambda: self.abandoned, seconds)
 
-    def left(self) -> tuple[Item, ...]:
+    def unsettled(self) -> tuple[QueuedReward, ...]:
         """Return all that is not settled."""
         with self._change:
-            return (*self._sending, *self._queue)
+            return (*self._sending, *self._queue, *self._parked)
 
     def _wait_for(self, number: int, end: float | None) -> None:
         """Wait until there are so many, or nothing is gained by waiting."""
         while len(self._queue) < number and not self.abandoned:
-            hurry = self.closed and not self._reserved if end is None else self.closed or self._flushing
+            hurry = self.closed and not self._reserved if end is None else self.closed or self._flush_waiters
             left = None if end is None else end - time.monotonic()
             if hurry or (left is not None and left <= 0.0):
                 return
             self._wanted = number
-            self._change.wait(left)
+            self._change.wait(min(math.inf if left is None else left, self._unpark_at - time.monotonic(), _LONG))
             self._wanted = math.inf
+            self._unpark()
 
     def _has_room(self) -> bool:
-        return len(self) + len(self._reserved) < self._most
+        return len(self) + len(self._reserved) < self._capacity
 
     def _wake(self) -> None:
         """Wake the sender, and those who wait for what has come true."""
         self._change.notify_all()
-        first = self._sending or self._queue
-        oldest = first[0].number if first else self._last + 1
-        ready = [future for goal, future in self._flushing if oldest > goal or self.abandoned]
-        self._flushing = [(goal, future) for goal, future in self._flushing if not (future in ready or future.done())]
-        self._full = [future for future in self._full if not future.done()]  # some have lost patience
+        oldest = math.inf
+        if self._flush_waiters:
+            oldest = min((item.number for item in (*self._sending, *self._queue)), default=math.inf)
+        ready = [future for goal, future in self._flush_waiters if oldest > goal or self.abandoned]
+        self._flush_waiters = [
+            (goal, future) for goal, future in self._flush_waiters if not (future in ready or future.done())
+        ]
+        self._room_waiters = [future for future in self._room_waiters if not future.done()]  # some have given up
         if self.closed or self._has_room():
-            ready += self._full
-            self._full = []
+            ready += self._room_waiters
+            self._room_waiters = []
         for future in ready:
             if future.set_running_or_notify_cancel():
                 future.set_result(None)
