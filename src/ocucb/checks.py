@@ -73,6 +73,6 @@ def one_of(name: str, value: object, choices: Sequence[str]) -> str:
     return value
 
 
-def guarantee(lost: str) -> None:
+def warn_of_lost_guarantee(lost: str) -> None:
     """Warn, at the line that built the policy, that a guarantee is lost."""
     warnings.warn(lost, GuaranteeWarning, stacklevel=4)

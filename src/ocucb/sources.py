@@ -11,36 +11,46 @@ PACKAGE = Path(__file__).parent
 IMPORTS = re.compile(r"^ *(?:from +(ocucb[\w.]*) +import +(\([^)]*\)|[^\n]*)|import +(ocucb[\w.]*))", re.MULTILINE)
 
 
-def stamp(file: Path) -> str:
-    """Return a digest of when a file, or one that it imports, was last changed, and how large they are."""
-    facts = [
-        (str(one.relative_to(PACKAGE)), one.stat().st_mtime_ns, one.stat().st_size) for one in sorted(closure(file))
-    ]
+@cache
+def digest_of_sources(file: Path) -> str:
+    """Return a digest of a file and of those that it imports: the same wherever and whenever they were installed."""
+    facts = [(_place(one), text_of(one)) for one in sorted(files_below(file), key=_place)]
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
-def closure(file: Path) -> set[Path]:
-    """Return a file of the package and all files of the package that it imports, directly or not."""
+def files_below(file: Path) -> set[Path]:
+    """Return a file and all files of the package that it imports, directly or not."""
     known: set[Path] = set()
     new = {file}
     while new:
         known |= new
-        new = {found for one in new for found in imported(one)} - known
+        new = {found for one in new for found in imported_files(one)} - known
     return known
 
 
 @cache
-def imported(file: Path) -> frozenset[Path]:
+def imported_files(file: Path) -> frozenset[Path]:
     """Return the files of the package that a file imports by name."""
     found = set()
-    for module, names, plain in IMPORTS.findall(file.read_text(encoding="utf-8")):
+    for module, names, plain in IMPORTS.findall(text_of(file)):
         parts = (module or plain).split(".")[1:]
-        found.add(_file(parts))
-        found |= {_file([*parts, name]) for name in re.findall(r"\w+", names)}
+        found.add(_file_of_module(parts))
+        found |= {_file_of_module([*parts, name]) for name in re.findall(r"\w+", names)}
     return frozenset(one for one in found if one is not None)
 
 
-def _file(parts: list[str]) -> Path | None:
+def _place(file: Path) -> str:
+    """Return where a file of the package stands in it; of another only its name."""
+    return str(file.relative_to(PACKAGE)) if file.is_relative_to(PACKAGE) else file.name
+
+
+@cache
+def text_of(file: Path) -> str:
+    """Return what a file holds."""
+    return file.read_text(encoding="utf-8")
+
+
+def _file_of_module(parts: list[str]) -> Path | None:
     """Return the file of a module, or None if this is a name inside one."""
     place = PACKAGE.joinpath(*parts)
     for candidate in (place / "__init__.py", place.with_suffix(".py")):

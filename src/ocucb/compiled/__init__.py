@@ -1,0 +1,84 @@
+"""The one place for Numba.
+
+types      arrays, and the signatures of levels, bounds, divergences, quantiles and scores
+kernels    how a function is compiled: flags, and addresses
+callees    a kernel as other kernels call it
+cache      where compiled code is kept, and when it is stale
+pointers   records, arrays and functions by their addresses
+vectors    many floats, or many bits, at once
+floats     one float: its bits, tables of constants and of polynomials
+"""
+
+from ocucb.compiled.cache import CACHE_USE, CacheUse
+from ocucb.compiled.floats import bits_of, constants, float_of, polynomials
+from ocucb.compiled.kernels import address, inlined, kernel, rare_kernel
+from ocucb.compiled.pointers import (
+    array_at,
+    call_bound,
+    call_divergence,
+    call_draws,
+    call_level,
+    call_quantile,
+    call_score,
+    reals,
+    record_at,
+)
+from ocucb.compiled.types import (
+    BOUND,
+    DIVERGENCE,
+    DRAWS,
+    LEVEL,
+    QUANTILE,
+    SCORE,
+    BoundFunction,
+    DivergenceFunction,
+    DrawsFunction,
+    Floats,
+    Integers,
+    LevelFunction,
+    Parameters,
+    QuantileFunction,
+    ScoreFunction,
+)
+from ocucb.compiled.vectors import bit_length, largest, lowest_bit, reaching
+
+__all__ = [
+    "BOUND",
+    "CACHE_USE",
+    "DIVERGENCE",
+    "DRAWS",
+    "LEVEL",
+    "QUANTILE",
+    "SCORE",
+    "BoundFunction",
+    "CacheUse",
+    "DivergenceFunction",
+    "DrawsFunction",
+    "Floats",
+    "Integers",
+    "LevelFunction",
+    "Parameters",
+    "QuantileFunction",
+    "ScoreFunction",
+    "address",
+    "array_at",
+    "bit_length",
+    "bits_of",
+    "call_bound",
+    "call_divergence",
+    "call_draws",
+    "call_level",
+    "call_quantile",
+    "call_score",
+    "constants",
+    "float_of",
+    "inlined",
+    "kernel",
+    "largest",
+    "lowest_bit",
+    "polynomials",
+    "rare_kernel",
+    "reaching",
+    "reals",
+    "record_at",
+]
