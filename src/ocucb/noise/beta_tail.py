@@ -9,29 +9,39 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import kernel
-from ocucb.noise.binary import climb
-from ocucb.noise.normal import HALF_LOG_TWO_PI, exceeded
-from ocucb.noise.signed_root import CLOSE, DIGITS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
+from ocucb.noise.binary import log_shrink
+from ocucb.noise.normal import HALF_LOG_TWO_PI, upper_quantile
+from ocucb.noise.signed_root import (
+    CLOSE,
+    DIGITS,
+    ENOUGH,
+    LARGE,
+    STEPS,
+    TERMS,
+    first_root,
+    improved_root,
+    stirling_error,
+)
 
 WIDE = 700.0  # log-odds beyond which exp would overflow
 
 
 @kernel
-def lean(p: float, rest: float, y: float) -> float:
+def log_odds_increase(p: float, rest: float, y: float) -> float:
     """Return how far log-odds must move up from p for a relative entropy of y."""
-    s = climb(p, rest, y)
+    s = log_shrink(p, rest, y)
     return s + math.log1p(-rest * math.expm1(-s) / p)
 
 
 @kernel
-def shift(p: float, rest: float, total: float, r: float) -> float:
+def log_odds_change(p: float, rest: float, total: float, r: float) -> float:
     """Return the log-odds of x less those of p at the signed root r."""
     y = 0.5 * r * r / total
-    return max(-WIDE, -lean(rest, p, y)) if r < 0.0 else min(WIDE, lean(p, rest, y))
+    return max(-WIDE, -log_odds_increase(rest, p, y)) if r < 0.0 else min(WIDE, log_odds_increase(p, rest, y))
 
 
 @kernel
-def below(a: float, b: float, x: float, lead: float) -> float:
+def tail_below(a: float, b: float, x: float, lead: float) -> float:
     """Return P(X < x) / (x (1 - x) density(x)), given lead = a - (a + b) x, which cancels if computed here."""
     scale = 1.0 / (a + 1.0)
     part = a * scale * (lead + 1.0)
@@ -61,29 +71,31 @@ def quantile(a: float, b: float, level: float) -> float:
     mirrored = a > b  # keep to the side where x is small, so that nothing below cancels
     if mirrored:
         a, b = b, a
-    z = -exceeded(level) if mirrored else exceeded(level)
+    z = 0.0 - upper_quantile(level) if mirrored else upper_quantile(level)  # at the median 0, not -0
     total = a + b
     p, rest = a / total, b / total
     scale = math.sqrt(p * rest / total)
     k, t = (rest - p) / (total * scale), -1.0 / total
-    r = first(z, k, t)
+    r = first_root(z, k, t)
     for _ in range(STEPS):
-        s = shift(p, rest, total, r)
+        s = log_odds_change(p, rest, total, r)
         odds = p * math.expm1(s)
         x = math.exp(s) / (1.0 + odds)
-        old, r = r, better(z, r, rest * odds / ((1.0 + odds) * scale), x / (1.0 + odds), k, t)
+        old, r = r, improved_root(z, r, rest * odds / ((1.0 + odds) * scale), x / (1.0 + odds), k, t)
         if abs(r - old) <= CLOSE or a < LARGE:
             break
-    s = shift(p, rest, total, r)
+    s = log_odds_change(p, rest, total, r)
     if a < LARGE:
         # log P = log mass + constant - total (log(1 + p (exp(s) - 1)) - p s), on the side of the median where z lies
         target = -level if (z > 0.0) != mirrored else math.log(-math.expm1(-level))
-        target -= math.log(total * scale) - HALF_LOG_TWO_PI + stirling(total) - stirling(a) - stirling(b)
+        target -= (
+            math.log(total * scale) - HALF_LOG_TWO_PI + stirling_error(total) - stirling_error(a) - stirling_error(b)
+        )
         for _ in range(STEPS):
             odds = p * math.expm1(s)
             x = p * math.exp(s) / (1.0 + odds)
             lead = -b * odds / (1.0 + odds)
-            mass = below(a, b, x, lead) if z < 0.0 else below(b, a, rest / (1.0 + odds), -lead)
+            mass = tail_below(a, b, x, lead) if z < 0.0 else tail_below(b, a, rest / (1.0 + odds), -lead)
             slope = math.copysign(1.0 / mass, -z)
             newton = (math.log(mass) - total * (math.log1p(odds) - p * s) - target) / slope
             step = newton / max(0.5, 1.0 - 0.5 * newton * (lead - slope))

@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import kernel
-from ocucb.noise.excess import ENOUGH, STEPS, excess, share, shortfall
+from ocucb.noise.excess import ENOUGH, STEPS, excess, excess_below, scaled_excess
 
 SATURATED = 40.0  # exp(-40) is nothing beside 1
 
 
 @kernel
-def entropy(p: float, rest: float, q: float, other: float, delta: float) -> float:
+def relative_entropy(p: float, rest: float, q: float, other: float, delta: float) -> float:
     """Return the relative entropy from p to q; rest = 1 - p, other = 1 - q, delta = q - p."""
     if q < 0.0 or other < 0.0:
         return math.inf
-    return share(p, q, delta) + share(rest, other, -delta)
+    return scaled_excess(p, q, delta) + scaled_excess(rest, other, -delta)
 
 
 @kernel
-def climb(p: float, rest: float, x: float) -> float:
+def log_shrink(p: float, rest: float, x: float) -> float:
     """Return the s >= 0 for which the relative entropy from p to 1 - rest exp(-s) is x; rest = 1 - p > 0.
 
     In s the entropy is convex, and a line for large x. The first value is its expansion to order x, written so that it
@@ -36,7 +36,7 @@ def climb(p: float, rest: float, x: float) -> float:
         delta = -rest * drop
         q = p + delta
         slope = delta / q
-        newton = (share(p, q, delta) + rest * shortfall(s, drop) - x) / slope
+        newton = (scaled_excess(p, q, delta) + rest * excess_below(s, drop) - x) / slope
         step = newton / (1.0 - 0.5 * (newton / delta) * (1.0 - slope) * (rest - delta))
         s -= step
         if abs(step) <= ENOUGH * s:
@@ -45,7 +45,7 @@ def climb(p: float, rest: float, x: float) -> float:
 
 
 @kernel
-def gain(p: float, rest: float, x: float) -> float:
+def largest_gain(p: float, rest: float, x: float) -> float:
     """Return the largest delta for which the relative entropy from p to p + delta is at most x; p + rest = 1."""
     if not x > 0.0 or rest <= 0.0:
         return 0.0
@@ -54,7 +54,7 @@ def gain(p: float, rest: float, x: float) -> float:
     variance = p * rest
     skew = rest - p
     if not (x < 0.02 and 50.0 * x * skew * skew < variance and variance > 1e-60):
-        return -rest * math.expm1(-climb(p, rest, x))
+        return -rest * math.expm1(-log_shrink(p, rest, x))
     # The usual case, a small x: five terms of the series in sqrt(x), and one of Halley's steps.
     scale = math.sqrt(variance)
     r = math.sqrt(2.0 * x)

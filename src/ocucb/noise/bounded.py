@@ -6,11 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ocucb.checks import above, real
-from ocucb.compiled import Parameters, kernel
+from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.noise import bernoulli
-from ocucb.noise.binary import entropy, gain
-from ocucb.noise.noise import Family, Noise
+from ocucb.noise.binary import largest_gain, relative_entropy
+from ocucb.noise.noise import Evidence, Family, Noise
+
+HOEFFDING = math.sqrt(math.log(2.0 / 0.05) / 2.0)
 
 
 @kernel
@@ -24,14 +28,16 @@ def divergence(p: float, q: float, family: Parameters) -> float:
     low, high = family[0], family[1]
     width = high - low
     # The distance to each end, not 1 less the other's: exact where it is small.
-    return entropy((p - low) / width, (high - p) / width, (q - low) / width, (high - q) / width, (q - p) / width)
+    return relative_entropy(
+        (p - low) / width, (high - p) / width, (q - low) / width, (high - q) / width, (q - p) / width
+    )
 
 
 @kernel
 def upper(mean: float, pulls: float, level: float, family: Parameters) -> float:
     low, high = family[0], family[1]
     width = high - low
-    share = gain(fraction(mean, family), min(max((high - mean) / width, 0.0), 1.0), level / pulls)
+    share = largest_gain(fraction(mean, family), min(max((high - mean) / width, 0.0), 1.0), level / pulls)
     return min(max(mean, high), mean + width * share)
 
 
@@ -54,6 +60,11 @@ def quantile(mean: float, uniform: float, family: Parameters) -> float:
     return family[1] if uniform > 1.0 - fraction(mean, family) else family[0]
 
 
+@kernel
+def evidence(mean: float, count: float, null: float, family: Parameters) -> float:
+    return bernoulli.evidence(fraction(mean, family), count, fraction(null, family), family)
+
+
 @dataclass(frozen=True)
 class Bounded(Noise):
     """Rewards anywhere in [low, high]. Their law need not be known: Bernoulli's divergence covers them all.
@@ -70,6 +81,8 @@ class Bounded(Noise):
 
     name: ClassVar[str] = "bounded"
     formula: ClassVar[str] = "Bernoulli's d(p, q), with p and q rescaled from [low, high] to [0, 1]"
+    summary: ClassVar[str] = "numbers in a known range"
+    interval_method: ClassVar[str] = "Hoeffding's interval, for any law on the range"
 
     low: float = 0.0
     high: float = 1.0
@@ -81,6 +94,16 @@ class Bounded(Noise):
 
     def family(self) -> Family:
         return Family(divergence, upper, posterior, switch, quantile, (float(self.low), float(self.high)))
+
+    def evidence(self) -> Evidence:
+        return Evidence(evidence, (float(self.low), float(self.high)))
+
+    def standard_deviation(self, mean: float) -> float:
+        return math.sqrt(max(mean - self.low, 0.0)) * math.sqrt(max(self.high - mean, 0.0))
+
+    def interval_ends(self, means: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        half = HOEFFDING * (float(self.high) - float(self.low)) / np.sqrt(counts)
+        return means - half, means + half
 
     def support(self) -> tuple[float, float]:
         return float(self.low), float(self.high)

@@ -31,7 +31,7 @@ def excess(u: float) -> float:
 
 
 @kernel
-def share(p: float, q: float, delta: float) -> float:
+def scaled_excess(p: float, q: float, delta: float) -> float:
     """Return p excess(delta / p) for delta = q - p; at p = 0 it is delta, and at q = 0 infinite."""
     if delta == 0.0 or delta > 1e18 * p:
         return delta
@@ -41,7 +41,7 @@ def share(p: float, q: float, delta: float) -> float:
 
 
 @kernel
-def shortfall(s: float, drop: float) -> float:
+def excess_below(s: float, drop: float) -> float:
     """Return excess(drop) = drop + s for drop = exp(-s) - 1, s >= 0."""
     if s < 0.1:
         rest = 1 / 720 - s * (1 / 5040 - s * (1 / 40320 - s * (1 / 362880 - s / 3628800)))
@@ -50,7 +50,7 @@ def shortfall(s: float, drop: float) -> float:
 
 
 @kernel
-def rise(y: float) -> float:
+def inverse_above(y: float) -> float:
     """Return the u >= 0 with excess(u) = y."""
     s = math.sqrt(2.0 * y)
     series = s * (1.0 + s * (1 / 3 + s * (1 / 36 + s * (-1 / 270 + s / 4320))))
@@ -67,7 +67,7 @@ def rise(y: float) -> float:
 
 
 @kernel
-def fall(y: float) -> float:
+def inverse_below(y: float) -> float:
     """Return the s >= 0 with excess(exp(-s) - 1) = y."""
     s = math.sqrt(2.0 * y)
     if s < 2.0:
@@ -78,7 +78,7 @@ def fall(y: float) -> float:
         if not 0.0 < s < 40.0:
             break  # 0, or so large that exp(-s) is nothing beside s
         drop = math.expm1(-s)
-        newton = (y - shortfall(s, drop)) / drop
+        newton = (y - excess_below(s, drop)) / drop
         step = newton / (1.0 + 0.5 * newton * (1.0 + drop) / drop)
         s -= step
         if abs(step) <= ENOUGH * s:

@@ -9,22 +9,32 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import kernel
-from ocucb.noise.excess import fall, rise
-from ocucb.noise.normal import HALF_LOG_TWO_PI, exceeded
-from ocucb.noise.signed_root import CLOSE, DIGITS, ENOUGH, LARGE, STEPS, TERMS, better, first, stirling
+from ocucb.noise.excess import inverse_above, inverse_below
+from ocucb.noise.normal import HALF_LOG_TWO_PI, upper_quantile
+from ocucb.noise.signed_root import (
+    CLOSE,
+    DIGITS,
+    ENOUGH,
+    LARGE,
+    STEPS,
+    TERMS,
+    first_root,
+    improved_root,
+    stirling_error,
+)
 
 ENDLESS = 1e300  # a level beyond which the arithmetic would overflow, and is taken for infinite
 
 
 @kernel
-def shift(shape: float, r: float) -> float:
+def log_change(shape: float, r: float) -> float:
     """Return log(x / shape) at the signed root r."""
     y = 0.5 * r * r / shape
-    return -fall(y) if r < 0.0 else math.log1p(rise(y))
+    return -inverse_below(y) if r < 0.0 else math.log1p(inverse_above(y))
 
 
 @kernel
-def below(shape: float, x: float) -> float:
+def tail_below(shape: float, x: float) -> float:
     """Return P(X < x) / (x density(x))."""
     term = 1.0 / shape
     total = term
@@ -37,7 +47,7 @@ def below(shape: float, x: float) -> float:
 
 
 @kernel
-def above(shape: float, x: float) -> float:
+def tail_above(shape: float, x: float) -> float:
     """Return P(X > x) / (x density(x))."""
     part = x + 1.0 - shape
     ratio = 1.0 / part
@@ -60,22 +70,22 @@ def quantile(shape: float, level: float, side: float) -> float:
         return 0.0 if side > 0.0 else math.inf
     if level > ENDLESS:
         return math.inf if side > 0.0 else 0.0
-    z = side * exceeded(level)
+    z = side * upper_quantile(level) + 0.0  # at the median 0, not -0
     k = 1.0 / math.sqrt(shape)
-    r = first(z, k, 0.0)
+    r = first_root(z, k, 0.0)
     for _ in range(STEPS):
-        s = shift(shape, r)
-        old, r = r, better(z, r, math.expm1(s) / k, math.exp(s), k, 0.0)
+        s = log_change(shape, r)
+        old, r = r, improved_root(z, r, math.expm1(s) / k, math.exp(s), k, 0.0)
         if abs(r - old) <= CLOSE or shape < LARGE:
             break
-    s = shift(shape, r)
+    s = log_change(shape, r)
     if shape < LARGE:
         # log P = log mass + constant - shape (exp(s) - 1 - s), on the side of the median where z lies
         target = -level if z * side > 0.0 else math.log(-math.expm1(-level))
-        target += stirling(shape) + HALF_LOG_TWO_PI + math.log(k)
+        target += stirling_error(shape) + HALF_LOG_TWO_PI + math.log(k)
         for _ in range(STEPS):
             x = shape * math.exp(s)
-            mass = below(shape, x) if z < 0.0 else above(shape, x)
+            mass = tail_below(shape, x) if z < 0.0 else tail_above(shape, x)
             slope = math.copysign(1.0 / mass, -z)
             newton = (math.log(mass) - shape * (math.expm1(s) - s) - target) / slope
             step = newton / max(0.5, 1.0 - 0.5 * newton * (shape - x - slope))

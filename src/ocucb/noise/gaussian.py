@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ocucb.checks import above
-from ocucb.compiled import Parameters, kernel
+from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.noise import normal
-from ocucb.noise.noise import Family, Noise
+from ocucb.noise.noise import Family, Noise, Z
 
 
 @kernel
@@ -25,7 +27,7 @@ def upper(mean: float, pulls: float, level: float, family: Parameters) -> float:
 
 @kernel
 def posterior(mean: float, pulls: float, level: float, family: Parameters) -> float:
-    return mean + family[0] * normal.exceeded(level) / math.sqrt(pulls)
+    return mean + family[0] * normal.upper_quantile(level) / math.sqrt(pulls)
 
 
 @kernel
@@ -54,6 +56,8 @@ class Gaussian(Noise):
 
     name: ClassVar[str] = "gaussian"
     formula: ClassVar[str] = "d(p, q) = (q - p)² / (2 scale²)"
+    summary: ClassVar[str] = "around a mean, with a known scale"
+    interval_method: ClassVar[str] = "mean ± 1.96 scale/√n"
 
     scale: float = 1.0
 
@@ -62,3 +66,16 @@ class Gaussian(Noise):
 
     def family(self) -> Family:
         return Family(divergence, upper, posterior, switch, quantile, (float(self.scale),))
+
+    def standard_deviation(self, mean: float) -> float:
+        return float(self.scale)
+
+    def interval_ends(self, means: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        half = Z * float(self.scale) / np.sqrt(counts)
+        return means - half, means + half
+
+    def subgaussian_scale(self) -> float:
+        return float(self.scale)
+
+    def gaussian_scale(self) -> float:
+        return float(self.scale)

@@ -6,19 +6,24 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ocucb.compiled import Parameters, kernel
+import numpy as np
+
+from ocucb.compiled import Floats, Parameters, constants, kernel, rare_kernel
 from ocucb.noise import gamma_tail, normal
-from ocucb.noise.excess import rise, share
-from ocucb.noise.noise import LARGEST, Family, Noise
+from ocucb.noise.excess import inverse_above, scaled_excess
+from ocucb.noise.mixture import HEAVY, LIGHT, dilution, mixed, remainder
+from ocucb.noise.noise import LARGEST_FLOAT, Evidence, Family, Noise, Z
 
 FEW = 12.0  # a mean up to which counting up from 0 is quicker
+# 1/count; at a mean of FEW no count above 70 is as likely as 1e-20.
+_inverse = constants(1.0 / np.maximum(1.0, np.arange(128.0)))
 
 
 @kernel
 def divergence(p: float, q: float, family: Parameters) -> float:
     if q < 0.0:
         return math.inf
-    return share(p, q, q - p)
+    return scaled_excess(p, q, q - p)
 
 
 @kernel
@@ -28,7 +33,7 @@ def upper(mean: float, pulls: float, level: float, family: Parameters) -> float:
         return mean
     if x > 1e18 * mean:
         return x  # the limit at mean 0, already right to the last digit
-    return mean + mean * rise(x / mean)
+    return mean + mean * inverse_above(x / mean)
 
 
 @kernel
@@ -42,9 +47,10 @@ def switch(mean: float, pulls: float, level: float, family: Parameters) -> float
     return upper(mean, pulls, abs(level), family)
 
 
-@kernel
-def settle(count: float, mean: float, level: float) -> float:
-    """Return the smallest count k with P(X <= k) >= exp(-level), starting nearby: X <= k if Gamma(k + 1) > mean."""
+@rare_kernel
+def exact_count(count: float, mean: float, uniform: float) -> float:
+    """Return the smallest count k with P(X <= k) >= uniform, starting nearby: X <= k if Gamma(k + 1) > mean."""
+    level = -math.log(uniform)
     while gamma_tail.quantile(count + 1.0, level, 1.0) < mean:
         count += 1.0
     while count >= 1.0 and gamma_tail.quantile(count, level, 1.0) >= mean:
@@ -53,28 +59,67 @@ def settle(count: float, mean: float, level: float) -> float:
 
 
 @kernel
-def quantile(mean: float, uniform: float, family: Parameters) -> float:
-    """Return the exact quantile: counted out for small means, else from its expansion in 1/sqrt(mean)."""
-    level = -math.log(uniform)
-    if mean <= FEW:
-        count = 0.0
-        term = math.exp(-mean)
-        total = term
-        while total < uniform and term > 1e-20:
-            count += 1.0
-            term *= mean / count
-            total += term
-        return settle(count, mean, level) if uniform > 0.9999 else count
+def counted_quantile(mean: float, uniform: float) -> float:
+    """Return the exact quantile of a mean up to FEW: probabilities are added up until they reach the uniform.
+
+    Four at a time: where among them the sum arrives is counted, without a guess that a processor can get wrong.
+    """
+    place = 0
+    last = math.exp(-mean)
+    total = last
+    while True:
+        one = last * (mean * _inverse(place + 1))
+        two = one * (mean * _inverse(place + 2))
+        three = two * (mean * _inverse(place + 3))
+        four = three * (mean * _inverse(place + 4))
+        after_one = total + one
+        after_two = after_one + two
+        after_three = after_two + three
+        after_four = after_three + four
+        if after_four >= uniform or four < 1e-20:
+            break
+        place += 4
+        last, total = four, after_four
+    count = place + (total < uniform) + (after_one < uniform) + (after_two < uniform) + (after_three < uniform)
+    return exact_count(float(count), mean, uniform) if uniform > 0.9999 else float(count)
+
+
+@kernel
+def expanded_quantile(mean: float, uniform: float) -> float:
+    """Return the exact quantile of a mean above FEW, by its expansion in 1/sqrt(mean) where that can tell."""
     z = normal.quantile(uniform)
     y = z * z
     root = math.sqrt(mean)
-    bend = (3.0 * y * y + 7.0 * y - 16.0) / (810.0 * mean)
-    real = max(0.0, mean + (root * z + (2.0 + y) / 6 - z * (2.0 + y) / (72.0 * root) + bend))
-    count = real - real % 1.0
-    error = (1.0 + abs(z) * y * y) / (50.0 * mean * root) + 4e-16 * mean  # of the expansion, and of rounding
+    inverse = 1.0 / (mean * root)
+    bend = (3.0 * y * y + 7.0 * y - 16.0) * (root * inverse) * (1 / 810)
+    real = max(0.0, mean + (root * z + (2.0 + y) * (1 / 6) - z * (2.0 + y) * (mean * inverse) * (1 / 72) + bend))
+    count = real if real >= 2.0**52 else float(math.floor(real))  # a float above has no fraction
+    error = (1.0 + abs(z) * y * y) * inverse * (1 / 50) + 4e-16 * mean  # of the expansion, and of rounding
     if mean > 1e15 or error < real - count < 1.0 - error:
         return count
-    return settle(count, mean, level)
+    return exact_count(count, mean, uniform)
+
+
+@kernel
+def quantile(mean: float, uniform: float, family: Parameters) -> float:
+    """Return the exact quantile."""
+    return counted_quantile(mean, uniform) if mean <= FEW else expanded_quantile(mean, uniform)
+
+
+@kernel
+def evidence_by(mean: float, count: float, null: float, weight: float, family: Parameters) -> float:
+    """Return the evidence against a mean, by a mixture over Gamma(weight null, rate weight)."""
+    total = count + weight
+    middle = (weight * null + count * mean) / total
+    value = total * scaled_excess(middle, null, count * (null - mean) / total) - dilution(count, weight)
+    return value - 0.5 * math.log(middle / null) + remainder(total * middle) - remainder(weight * null)
+
+
+@kernel
+def evidence(mean: float, count: float, null: float, family: Parameters) -> float:
+    """Return the evidence against a mean, by both priors."""
+    heavy = evidence_by(mean, count, null, HEAVY, family)
+    return mixed(heavy, evidence_by(mean, count, null, LIGHT, family))
 
 
 @dataclass(frozen=True)
@@ -89,13 +134,26 @@ class Poisson(Noise):
 
     name: ClassVar[str] = "poisson"
     formula: ClassVar[str] = "d(p, q) = q - p + p log(p/q)"
+    summary: ClassVar[str] = "counts"
+    interval_method: ClassVar[str] = "the score interval, whose variance is the mean"
     whole: ClassVar[bool] = True
 
     def family(self) -> Family:
         return Family(divergence, upper, posterior, switch, quantile)
 
+    def evidence(self) -> Evidence:
+        return Evidence(evidence)
+
+    def standard_deviation(self, mean: float) -> float:
+        return math.sqrt(mean)
+
+    def interval_ends(self, means: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        centre = means + Z**2 / (2.0 * counts)
+        half = Z * np.sqrt(means / counts + Z**2 / (4.0 * counts**2))
+        return centre - half, centre + half
+
     def support(self) -> tuple[float, float]:
-        return 0.0, LARGEST
+        return 0.0, LARGEST_FLOAT
 
     def expected(self) -> str:
         return "a whole number, 0 or more"

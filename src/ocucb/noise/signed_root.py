@@ -31,7 +31,7 @@ DIGITS = 1e-16
 
 
 @kernel
-def stirling(shape: float) -> float:
+def stirling_error(shape: float) -> float:
     """Return log Γ(shape) less its Stirling approximation (shape - 1/2) log shape - shape + log(2π)/2."""
     if shape < 10.0:
         return math.lgamma(shape) - (shape - 0.5) * math.log(shape) + shape - HALF_LOG_TWO_PI
@@ -40,13 +40,13 @@ def stirling(shape: float) -> float:
 
 
 @kernel
-def first(z: float, k: float, t: float) -> float:
+def first_root(z: float, k: float, t: float) -> float:
     """Return r for z, from the series of e₁ at 0."""
     return (z - k / 3) / (1.0 + (9.0 * t - k * k) / 36)
 
 
 @kernel
-def better(z: float, r: float, u: float, variance: float, k: float, t: float) -> float:
+def improved_root(z: float, r: float, u: float, variance: float, k: float, t: float) -> float:
     """Return r for z, by a Newton step from an r at which u and the variance 1 + k u + t u² are known."""
     kk = k * k
     tt = t * t
