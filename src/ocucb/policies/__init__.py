@@ -4,25 +4,33 @@ from ocucb.policies.ada_ucb import AdaUCB
 from ocucb.policies.bayes_ucb import BayesUCB
 from ocucb.policies.custom import LevelPolicy
 from ocucb.policies.epsilon_greedy import EpsilonGreedy
+from ocucb.policies.epsilon_thompson import EpsilonThompson
+from ocucb.policies.exp_ts import ExpTS
+from ocucb.policies.exp_ts_plus import ExpTSPlus
 from ocucb.policies.gittins import Gittins
 from ocucb.policies.greedy import Greedy
 from ocucb.policies.imed import IMED
+from ocucb.policies.kllucb import KLLUCB
 from ocucb.policies.klucb import KLUCB
 from ocucb.policies.klucb_h_plus import KLUCBHPlus
 from ocucb.policies.klucb_plus import KLUCBPlus
 from ocucb.policies.klucb_plus_plus import KLUCBPlusPlus
 from ocucb.policies.klucb_switch import KLUCBSwitch
+from ocucb.policies.maillard import MaillardSampling
 from ocucb.policies.moss import MOSS
+from ocucb.policies.moss_anytime import MOSSAnytime
 from ocucb.policies.ocucb import OCUCB
 from ocucb.policies.ocucb_n import OCUCBn
 from ocucb.policies.policy import Policy, Rule, Trend
-from ocucb.policies.table import POLICIES, from_dict
+from ocucb.policies.table import POLICIES
 from ocucb.policies.thompson import ThompsonSampling
+from ocucb.policies.top_two import TopTwo
 from ocucb.policies.ucb import UCB
 from ocucb.policies.uniform import Uniform
 
 __all__ = [
     "IMED",
+    "KLLUCB",
     "KLUCB",
     "MOSS",
     "OCUCB",
@@ -31,6 +39,9 @@ __all__ = [
     "AdaUCB",
     "BayesUCB",
     "EpsilonGreedy",
+    "EpsilonThompson",
+    "ExpTS",
+    "ExpTSPlus",
     "Gittins",
     "Greedy",
     "KLUCBHPlus",
@@ -38,11 +49,13 @@ __all__ = [
     "KLUCBPlusPlus",
     "KLUCBSwitch",
     "LevelPolicy",
+    "MOSSAnytime",
+    "MaillardSampling",
     "OCUCBn",
     "Policy",
     "Rule",
     "ThompsonSampling",
+    "TopTwo",
     "Trend",
     "Uniform",
-    "from_dict",
 ]

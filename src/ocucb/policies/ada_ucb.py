@@ -8,23 +8,23 @@ from typing import ClassVar
 
 from ocucb.checks import whole
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 
 @kernel
-def refined(x: float) -> float:
+def refined_logarithm(x: float) -> float:
     y = x + math.e
     return math.log(y * math.sqrt(math.log(y)))
 
 
 @kernel
 def level(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
-    return refined(parameters[0] / (pulls * effective))
+    return refined_logarithm(parameters[0] / (pulls * effective))
 
 
 @kernel
 def level_anytime(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
-    return refined(t / (pulls * effective))
+    return refined_logarithm(t / (pulls * effective))
 
 
 @dataclass(frozen=True)
@@ -52,5 +52,12 @@ class AdaUCB(Policy):
 
     def rule(self) -> Rule:
         if self.horizon is None:
-            return Rule(level=level_anytime, rho=0.5, trend=Trend.RISES)
-        return Rule(parameters=(self.horizon,), level=level, rho=0.5, trend=Trend.FALLS, horizon=self.horizon)
+            return Rule(level=level_anytime, rho=0.5, trend=Trend.RISES, with_arms=WithArms.UNREAD)
+        return Rule(
+            parameters=(self.horizon,),
+            level=level,
+            rho=0.5,
+            trend=Trend.FALLS,
+            with_arms=WithArms.UNREAD,
+            horizon=self.horizon,
+        )

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ocucb.checks import at_least, whole
 from ocucb.compiled import Parameters, kernel
 from ocucb.errors import ParameterError
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -51,6 +51,7 @@ class BayesUCB(Policy):
             parameters=(weight,),
             level=level,
             trend=Trend.RISES,
+            with_arms=WithArms.UNREAD,
             shared=True,
             bound="posterior",
             horizon=self.horizon,

@@ -29,7 +29,7 @@ State: TypeAlias = tuple[float, float, float, float]
 
 
 @functools.cache
-def _compiled(level: LevelFunction) -> LevelFunction:
+def _compile_once(level: LevelFunction) -> LevelFunction:
     """Compile a level once, so that policies of the same function are equal and share one machine address."""
     return kernel(level)
 
@@ -72,14 +72,14 @@ class LevelPolicy(Policy):
         one_of("trend", self.trend, TRENDS)
         one_of("bound", self.bound, BOUNDS)
         clean = {
-            "level": _level(self.level),
-            "parameters": _pairs(self.parameters),
+            "level": _compiled_level(self.level),
+            "parameters": _named_floats(self.parameters),
             "rho": None if self.rho is None else within("rho", self.rho, 0.0, 1.0, "use rho=0.5, or None"),
             "horizon": None if self.horizon is None else whole("horizon", self.horizon, 1, "use None for anytime"),
         }
         for name, value in clean.items():
             object.__setattr__(self, name, value)
-        _try(self)
+        _check_promises(self)
 
     def rule(self) -> Rule:
         return Rule(
@@ -95,7 +95,7 @@ class LevelPolicy(Policy):
         return {"name": self.name, "parameters": dict(self.parameters)}
 
 
-def _level(given: object) -> LevelFunction:
+def _compiled_level(given: object) -> LevelFunction:
     """Return the one compiled form of a level function."""
     python = getattr(given, "py_func", given)
     if not isinstance(python, FunctionType):
@@ -104,10 +104,10 @@ def _level(given: object) -> LevelFunction:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if [parameter.kind in positional for parameter in signature.parameters.values()] != [True] * 5:
         raise ParameterError(f"level must take the five arguments {SIGNATURE}, got {python.__name__}{signature}")
-    return _compiled(python)
+    return _compile_once(python)
 
 
-def _pairs(given: Named) -> tuple[tuple[str, float], ...]:
+def _named_floats(given: Named) -> tuple[tuple[str, float], ...]:
     try:
         named = dict(given)
     except (TypeError, ValueError):
@@ -117,77 +117,79 @@ def _pairs(given: Named) -> tuple[tuple[str, float], ...]:
     return tuple((name, real(f"parameters[{name!r}]", value, "levels take floats")) for name, value in named.items())
 
 
-def _try(policy: LevelPolicy) -> None:
+def _check_promises(policy: LevelPolicy) -> None:
     """Raise if at a few states the level is no finite number, or breaks what was declared of it."""
     for arms, pulls in itertools.product((1.0, 2.0, 10.0, 1000.0), (1.0, 7.0, 1000.0)):
-        rounds = _rounds(pulls + arms, policy.horizon)
+        rounds = _rounds_to_try(pulls + arms, policy.horizon)
         effective_arms = sorted({1.0, math.sqrt(arms), arms})
         for effective in effective_arms:
-            _try_in_time(policy, [(t, pulls, effective, arms) for t in rounds])
+            _check_trend(policy, [(t, pulls, effective, arms) for t in rounds])
         for t in rounds:
-            _try_in_pulls(policy, [(t, fewer, arms, arms) for fewer in (pulls / 7, pulls) if fewer >= 1.0])
-            _try_in_effective_arms(policy, [(t, pulls, effective, arms) for effective in effective_arms])
+            _check_growth_in_pulls(policy, [(t, fewer, arms, arms) for fewer in (pulls / 7, pulls) if fewer >= 1.0])
+            _check_effective_arms(policy, [(t, pulls, effective, arms) for effective in effective_arms])
 
 
-def _rounds(first: float, horizon: int | None) -> list[float]:
+def _rounds_to_try(first: float, horizon: int | None) -> list[float]:
     """Return a few rounds from the first in which an arm can have so many pulls beside so many other arms."""
     rounds = [float(round(first * later)) for later in (1.0, 1.2, 2.0, 5.0, 30.0, 1e3, 1e6)]
     return rounds if horizon is None else [t for t in [*rounds, float(horizon)] if t <= horizon]
 
 
-def _try_in_time(policy: LevelPolicy, states: list[State]) -> None:
+def _check_trend(policy: LevelPolicy, states: list[State]) -> None:
     for before, after in itertools.pairwise(states):
-        low, high = _size(policy, before), _size(policy, after)
-        if (policy.trend == "rises" and _less(high, low)) or (policy.trend == "falls" and _less(low, high)):
+        low, high = _size_of_level(policy, before), _size_of_level(policy, after)
+        if (policy.trend == "rises" and _clearly_less(high, low)) or (
+            policy.trend == "falls" and _clearly_less(low, high)
+        ):
             raise ParameterError(
-                f'trend="{policy.trend}" is not true: the level goes from {low:g} at {_words(before)} '
+                f'trend="{policy.trend}" is not true: the level goes from {low:g} at {_state_in_words(before)} '
                 f'to {high:g} at t={after[0]:g}; use trend="neither" if it moves both ways'
             )
 
 
-def _try_in_pulls(policy: LevelPolicy, states: list[State]) -> None:
+def _check_growth_in_pulls(policy: LevelPolicy, states: list[State]) -> None:
     for before, after in itertools.pairwise(states):
-        low, high = _size(policy, before), _size(policy, after)
-        if policy.trend != "neither" and _less(low / before[1], high / after[1]):
+        low, high = _size_of_level(policy, before), _size_of_level(policy, after)
+        if policy.trend != "neither" and _clearly_less(low / before[1], high / after[1]):
             raise ParameterError(
-                f"level must not grow faster than the pulls, got {low:g} at {_words(before)} and {high:g} at "
+                f"level must not grow faster than the pulls, got {low:g} at {_state_in_words(before)} and {high:g} at "
                 f'pulls={after[1]:g}; use trend="neither" if it must'
             )
 
 
-def _try_in_effective_arms(policy: LevelPolicy, states: list[State]) -> None:
+def _check_effective_arms(policy: LevelPolicy, states: list[State]) -> None:
     for before, after in itertools.pairwise(states):
-        low, high = _size(policy, before), _size(policy, after)
+        low, high = _size_of_level(policy, before), _size_of_level(policy, after)
         if policy.rho is None and low != high:
             raise ParameterError(
                 f"rho must be given for a level that reads the effective arms, got None; use rho=0.5 "
-                f"(the level is {low:g} at {_words(before)} and {high:g} at effective={after[2]:g})"
+                f"(the level is {low:g} at {_state_in_words(before)} and {high:g} at effective={after[2]:g})"
             )
-        if _less(low, high):
+        if _clearly_less(low, high):
             raise ParameterError(
-                f"level must not rise with the effective arms, got {low:g} at {_words(before)} "
+                f"level must not rise with the effective arms, got {low:g} at {_state_in_words(before)} "
                 f"and {high:g} at effective={after[2]:g}; put them under a fraction bar, as in t/(pulls*effective)"
             )
 
 
-def _size(policy: LevelPolicy, state: State) -> float:
+def _size_of_level(policy: LevelPolicy, state: State) -> float:
     """Return the level in plain Python, as the selector will read it: no less than 0, or its size where it switches."""
     python = getattr(policy.level, "py_func", policy.level)
     try:
         value = python(*state, policy.rule().parameters)
     except Exception as problem:
         raise ParameterError(
-            f"level must return a finite number, got {type(problem).__name__}: {problem} at {_words(state)}"
+            f"level must return a finite number, got {type(problem).__name__}: {problem} at {_state_in_words(state)}"
         ) from problem
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ParameterError(f"level must return a finite number, got {value!r} at {_words(state)}")
+        raise ParameterError(f"level must return a finite number, got {value!r} at {_state_in_words(state)}")
     return abs(float(value)) if policy.bound == "switch" else max(0.0, float(value))
 
 
-def _less(one: float, other: float) -> bool:
+def _clearly_less(one: float, other: float) -> bool:
     """Return whether one is less than the other by more than rounding."""
     return one < other - 1e-9 * abs(other)
 
 
-def _words(state: State) -> str:
+def _state_in_words(state: State) -> str:
     return ", ".join(f"{name}={value:g}" for name, value in zip(STATE, state, strict=True))

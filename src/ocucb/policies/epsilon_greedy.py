@@ -7,19 +7,23 @@ from typing import ClassVar
 
 from ocucb.checks import within
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule
+from ocucb.policies.policy import Chances, Policy, Rule
 
 
 @kernel
 def score(
     t: float,
+    arms: float,
     pulls: float,
     mean: float,
+    leads: bool,
     best: float,
+    best_pulls: float,
     coin: float,
     uniform: float,
     parameters: Parameters,
     divergence: int,
+    upper: int,
     posterior: int,
     family: Parameters,
 ) -> float:
@@ -50,4 +54,4 @@ class EpsilonGreedy(Policy):
         within("epsilon", self.epsilon, 0.0, 1.0, "use epsilon=0.1")
 
     def rule(self) -> Rule:
-        return Rule(score=score, parameters=(self.epsilon,))
+        return Rule(score=score, parameters=(self.epsilon,), chances=Chances(coin=self.epsilon, lot=True))

@@ -11,23 +11,23 @@ import numpy as np
 from ocucb.checks import whole
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.errors import ParameterError
-from ocucb.policies.gittins_table import SIZES, table
-from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend
+from ocucb.policies.gittins_table import SIZES, knots_and_indices
+from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend, WithArms
 
-LONGEST = SIZES[-1]
+LONGEST_EXACT_HORIZON = SIZES[-1]
 
 # Parameters of the exact level: the horizon, the number of knots, their logarithms, the table row by row.
 HEADER = 2
 
 
-def parameters_of(horizon: int) -> Floats:
+def level_parameters(horizon: int) -> Floats:
     """Return what `level` reads: its table is the same for every horizon of up to 100, 1,000 or 10,000 rounds."""
-    knots, values = table(horizon)
+    knots, values = knots_and_indices(horizon)
     return np.concatenate([[horizon, len(knots)], np.log(knots), values.ravel()])
 
 
 @kernel
-def cubic(x: float, count: int, parameters: Parameters) -> tuple[int, tuple[float, float, float, float]]:
+def cubic_weights(x: float, count: int, parameters: Parameters) -> tuple[int, tuple[float, float, float, float]]:
     """Return the first of the four knots around x, and what each of them weighs in the cubic through them."""
     low, high = 0, count - 1
     while high - low > 1:
@@ -55,10 +55,10 @@ def level(t: float, pulls: float, effective: float, arms: float, parameters: Par
         return 0.0
     count = int(parameters[1])
     log_pulls, log_last = math.log(pulls), parameters[HEADER + count - 1]
-    column, across = cubic(math.log(remaining), count, parameters)
+    column, across = cubic_weights(math.log(remaining), count, parameters)
     if log_pulls <= log_last:
         rows = 4
-        start, down = cubic(log_pulls, count, parameters)
+        start, down = cubic_weights(log_pulls, count, parameters)
     else:  # only after a warm start: linear in 1/T from the last row but one to the last, where T is infinite
         rows = 2
         share = math.exp(log_last - log_pulls)
@@ -108,13 +108,26 @@ class Gittins(Policy):
         whole("horizon", self.horizon, 1, UNKNOWN_HORIZON)
         if not isinstance(self.approximate, bool):
             raise ParameterError(f"approximate must be True or False, got {self.approximate!r}")
-        if self.horizon > LONGEST and not self.approximate:
+        if self.horizon > LONGEST_EXACT_HORIZON and not self.approximate:
             raise ParameterError(
-                f"horizon must be {LONGEST} or less for the exact index, got {self.horizon}; use approximate=True"
+                f"horizon must be {LONGEST_EXACT_HORIZON} or less for the exact index, got {self.horizon}; "
+                "use approximate=True"
             )
 
     def rule(self) -> Rule:
         if self.approximate:
             given: Parameters = (float(self.horizon),)
-            return Rule(parameters=given, level=level_approximate, trend=Trend.FALLS, horizon=self.horizon)
-        return Rule(parameters=parameters_of(self.horizon), level=level, trend=Trend.FALLS, horizon=self.horizon)
+            return Rule(
+                parameters=given,
+                level=level_approximate,
+                trend=Trend.FALLS,
+                with_arms=WithArms.UNREAD,
+                horizon=self.horizon,
+            )
+        return Rule(
+            parameters=level_parameters(self.horizon),
+            level=level,
+            trend=Trend.FALLS,
+            with_arms=WithArms.UNREAD,
+            horizon=self.horizon,
+        )

@@ -52,7 +52,7 @@ class Grid(NamedTuple):
 
 
 @cache
-def grid(nodes: int = NODES) -> Grid:
+def make_grid(nodes: int = NODES) -> Grid:
     """Return the grid, its expectations integrated by Gauss and Legendre's rule."""
     angles = (2.0 * np.arange(nodes) + 1.0) * math.pi / (2 * nodes)
     weights = np.where(np.arange(nodes) % 2, -1.0, 1.0) * np.sin(angles)
@@ -95,7 +95,7 @@ def interpolate(x: float, points: Floats, weights: Floats, values: Floats) -> fl
 
 
 @kernel
-def crossing(low: float, points: Floats, weights: Floats, values: Floats) -> float:
+def root_below_zero(low: float, points: Floats, weights: Floats, values: Floats) -> float:
     """Return the root in [low, 0] of the convex, rising interpolant, by secants."""
     old, x = low, 0.0
     old_value, value = interpolate(old, points, weights, values), interpolate(x, points, weights, values)
@@ -106,7 +106,7 @@ def crossing(low: float, points: Floats, weights: Floats, values: Floats) -> flo
 
 
 @kernel
-def expect(rounds: float, boundary: float, known: Floats, panels: int, grid: Grid, expected: Floats) -> None:
+def write_expectation(rounds: float, boundary: float, known: Floats, panels: int, grid: Grid, expected: Floats) -> None:
     """Write E D one step on, given D at the points above the boundary; below it D is -rounds (boundary + x)."""
     nodes = len(grid.weights)
     for target in range(panels):
@@ -120,7 +120,7 @@ def expect(rounds: float, boundary: float, known: Floats, panels: int, grid: Gri
 
 
 @kernel
-def advance(shift: float, stretch: float, panels: int, grid: Grid, expected: Floats, known: Floats) -> None:
+def write_next_step(shift: float, stretch: float, panels: int, grid: Grid, expected: Floats, known: Floats) -> None:
     """Move D from the points of a step at T to those of a step at T - 1, which is `stretch` times longer."""
     panel = 0
     for target in range(1, len(grid.points)):
@@ -136,7 +136,7 @@ def advance(shift: float, stretch: float, panels: int, grid: Grid, expected: Flo
 
 
 @kernel
-def index(pulls: float, rounds: int, grid: Grid, known: Floats, expected: Floats) -> float:
+def index_in_steps(pulls: float, rounds: int, grid: Grid, known: Floats, expected: Floats) -> float:
     """Return g(rounds, pulls) in steps 1/√(pulls(pulls+1)); `pulls` may be infinite. The last two are for scratch."""
     boundary = 0.0  # with one round left the better of ν and 0 is taken, so D = 0 above 0
     known[:] = 0.0
@@ -145,24 +145,24 @@ def index(pulls: float, rounds: int, grid: Grid, known: Floats, expected: Floats
         panels = 1
         while panels < len(grid.points) and grid.edges[panels] < width:
             panels += 1
-        expect(left - 1.0, boundary, known, panels, grid, expected)
+        write_expectation(left - 1.0, boundary, known, panels, grid, expected)
         line = known[0]  # free: D is never needed below the boundary
         for i in range(len(line)):
             line[i] = left * (boundary + grid.points[0, i]) + expected[0, i]
-        shift = crossing(grid.edges[0], grid.points[0], grid.weights, line)
+        shift = root_below_zero(grid.edges[0], grid.points[0], grid.weights, line)
         boundary += shift
         if left < rounds:
             stretch = math.sqrt(1.0 + 2.0 / (pulls + (rounds - left) - 1.0))
             boundary /= stretch
-            advance(shift, stretch, panels, grid, expected, known)
+            write_next_step(shift, stretch, panels, grid, expected, known)
     return -boundary
 
 
-def scaled(pulls: float, rounds: Floats, nodes: int = NODES) -> Floats:
+def scaled_indices(pulls: float, rounds: Floats, nodes: int = NODES) -> Floats:
     """Return g √(T(T+m)/m), the index over the standard deviation of what is still to be learnt, for each m."""
-    on = grid(nodes)
+    on = make_grid(nodes)
     known, expected = np.empty_like(on.points), np.empty_like(on.points)
-    steps = np.array([index(pulls, int(m), on, known, expected) for m in rounds])
+    steps = np.array([index_in_steps(pulls, int(m), on, known, expected) for m in rounds])
     return steps * np.sqrt((1.0 + (rounds - 1.0) / (pulls + 1.0)) / rounds)
 
 
@@ -172,14 +172,14 @@ def knots(size: int) -> Floats:
     return np.union1d(np.arange(1.0, DENSE), np.rint(np.geomspace(DENSE, size, count + 1)))
 
 
-def compute(size: int) -> Floats:
+def compute_table(size: int) -> Floats:
     """Return the scaled index: a row per knot of pulls and one for infinitely many, a column per knot of rounds."""
     rounds = knots(size)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return np.array(list(pool.map(lambda pulls: scaled(pulls, rounds), [*rounds, math.inf])))
+        return np.array(list(pool.map(lambda pulls: scaled_indices(pulls, rounds), [*rounds, math.inf])))
 
 
-def directory() -> Path:
+def table_folder() -> Path:
     """Return where tables are kept: $OCUCB_CACHE_DIR, else ocucb in the user's cache directory."""
     if own := os.environ.get("OCUCB_CACHE_DIR"):
         return Path(own)
@@ -191,7 +191,7 @@ def directory() -> Path:
         return Path(tempfile.gettempdir()) / "ocucb"
 
 
-def load(path: Path, shape: tuple[int, int]) -> Floats | None:
+def read_table(path: Path, shape: tuple[int, int]) -> Floats | None:
     """Return the table at `path`, or None if there is none, it is of another shape, or a byte of it has changed."""
     try:
         data = path.read_bytes()
@@ -203,7 +203,7 @@ def load(path: Path, shape: tuple[int, int]) -> Floats | None:
     return values if values.shape == shape else None
 
 
-def save(path: Path, values: Floats) -> None:
+def write_table(path: Path, values: Floats) -> None:
     """Write the table and its SHA-256 (which `numpy.load` ignores), all at once or, where not permitted, not at all."""
     file = io.BytesIO()
     np.save(file, values, allow_pickle=False)
@@ -220,16 +220,16 @@ _tables: dict[int, Floats] = {}
 _lock = Lock()
 
 
-def table(horizon: int) -> tuple[Floats, Floats]:
+def knots_and_indices(horizon: int) -> tuple[Floats, Floats]:
     """Return the knots and the scaled index at them, for the smallest size that holds `horizon`."""
     size = next(size for size in SIZES if size >= horizon)
     at = knots(size)
     with _lock:
         if size not in _tables:
-            path = directory() / f"gittins-{VERSION}-{size}.npy"
-            values = load(path, (len(at) + 1, len(at)))
+            path = table_folder() / f"gittins-{VERSION}-{size}.npy"
+            values = read_table(path, (len(at) + 1, len(at)))
             if values is None:
-                values = compute(size)
-                save(path, values)
+                values = compute_table(size)
+                write_table(path, values)
             _tables[size] = values
         return at, _tables[size]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -30,4 +30,4 @@ class Greedy(Policy):
     source: ClassVar[str] = "baseline"
 
     def rule(self) -> Rule:
-        return Rule(level=level, trend=Trend.FALLS, shared=True)
+        return Rule(level=level, trend=Trend.FALLS, with_arms=WithArms.UNREAD, shared=True)

@@ -7,19 +7,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ocucb.compiled import Parameters, call_divergence, kernel
-from ocucb.policies.policy import Policy, Rule
+from ocucb.policies.policy import Chances, Policy, Rule
 
 
 @kernel
 def score(
     t: float,
+    arms: float,
     pulls: float,
     mean: float,
+    leads: bool,
     best: float,
+    best_pulls: float,
     coin: float,
     uniform: float,
     parameters: Parameters,
     divergence: int,
+    upper: int,
     posterior: int,
     family: Parameters,
 ) -> float:
@@ -42,4 +46,4 @@ class IMED(Policy):
     source: ClassVar[str] = "Honda & Takemura 2015"
 
     def rule(self) -> Rule:
-        return Rule(score=score)
+        return Rule(score=score, reads_divergence=True, chances=Chances(coin=0.0))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ocucb.checks import at_least
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -42,4 +42,4 @@ class KLUCB(Policy):
         at_least("c", self.c, 0.0, "use c=0 in practice, or c=3 as in the theory")
 
     def rule(self) -> Rule:
-        return Rule(parameters=(self.c,), level=level, trend=Trend.RISES, shared=True)
+        return Rule(parameters=(self.c,), level=level, trend=Trend.RISES, with_arms=WithArms.UNREAD, shared=True)

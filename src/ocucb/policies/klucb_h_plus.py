@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ocucb.checks import whole
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend
+from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -40,4 +40,6 @@ class KLUCBHPlus(Policy):
         whole("horizon", self.horizon, 1, UNKNOWN_HORIZON)
 
     def rule(self) -> Rule:
-        return Rule(parameters=(self.horizon,), level=level, trend=Trend.FALLS, horizon=self.horizon)
+        return Rule(
+            parameters=(self.horizon,), level=level, trend=Trend.FALLS, with_arms=WithArms.UNREAD, horizon=self.horizon
+        )

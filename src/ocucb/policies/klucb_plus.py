@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ocucb.checks import at_least, guarantee
+from ocucb.checks import at_least, warn_of_lost_guarantee
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -38,7 +38,7 @@ class KLUCBPlus(Policy):
 
     def __post_init__(self) -> None:
         if at_least("eta", self.eta, 1.0, "use eta=1.1") == 1.0:
-            guarantee("eta = 1: the paper's finite-time bound for KL-UCB+ needs eta > 1")
+            warn_of_lost_guarantee("eta = 1: the paper's finite-time bound for KL-UCB+ needs eta > 1")
 
     def rule(self) -> Rule:
-        return Rule(parameters=(self.eta,), level=level, trend=Trend.RISES)
+        return Rule(parameters=(self.eta,), level=level, trend=Trend.RISES, with_arms=WithArms.UNREAD)

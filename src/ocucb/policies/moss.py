@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ocucb.checks import above, guarantee, whole
+from ocucb.checks import above, warn_of_lost_guarantee, whole
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend
+from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -41,7 +41,15 @@ class MOSS(Policy):
     def __post_init__(self) -> None:
         whole("horizon", self.horizon, 1, UNKNOWN_HORIZON)
         if above("c", self.c, 0.0, "use c=4 as in the paper, or c=2 for less exploration") < 2.0:
-            guarantee(f"c = {self.c:g}: below 2 no minimax bound covers MOSS; its paper proves one for c = 4")
+            warn_of_lost_guarantee(
+                f"c = {self.c:g}: below 2 no minimax bound covers MOSS; its paper proves one for c = 4"
+            )
 
     def rule(self) -> Rule:
-        return Rule(parameters=(self.horizon, self.c), level=level, trend=Trend.FALLS, horizon=self.horizon)
+        return Rule(
+            parameters=(self.horizon, self.c),
+            level=level,
+            trend=Trend.FALLS,
+            with_arms=WithArms.FALLS,
+            horizon=self.horizon,
+        )

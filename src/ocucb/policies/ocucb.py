@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ocucb.checks import above, guarantee, whole
+from ocucb.checks import above, warn_of_lost_guarantee, whole
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend
+from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -43,15 +43,16 @@ class OCUCB(Policy):
     def __post_init__(self) -> None:
         whole("horizon", self.horizon, 1, UNKNOWN_HORIZON)
         if above("alpha", self.alpha, 0.0, "use alpha=3") <= 2.0:
-            guarantee(f"alpha = {self.alpha:g}: the regret bounds of OCUCB need alpha > 2")
+            warn_of_lost_guarantee(f"alpha = {self.alpha:g}: the regret bounds of OCUCB need alpha > 2")
         if above("psi", self.psi, 0.0, "use psi=2") < 2.0:
-            guarantee(f"psi = {self.psi:g}: the regret bounds of OCUCB need psi of 2 or more")
+            warn_of_lost_guarantee(f"psi = {self.psi:g}: the regret bounds of OCUCB need psi of 2 or more")
 
     def rule(self) -> Rule:
         return Rule(
             parameters=(self.horizon, self.alpha, self.psi),
             level=level,
             trend=Trend.FALLS,
+            with_arms=WithArms.UNREAD,
             shared=True,
             horizon=self.horizon,
         )

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from ocucb.checks import at_least, guarantee, one_of, within
+from ocucb.checks import at_least, one_of, warn_of_lost_guarantee, within
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 Shrink: TypeAlias = Literal["none", "t", "log-plus", "all"]
 
@@ -60,7 +60,8 @@ class OCUCBn(Policy):
         "annealed" lets it fall to 1 as 1 + 3 log log t / log t.
     rho : exponent of the effective arms k, in [0, 1]; Theorem 1's finite-time bound needs [1/2, 1].
     shrink : which logarithms of the level to drop, as in the paper's Discussion.
-        "t": t for t log t.  "log-plus": log₊(t/(T k)) for log t, where log₊ x = max{1, log x}.
+        "t": t for t log t; its guarantee is stronger (docs/theorem.md).
+        "log-plus": log₊(t/(T k)) for log t, where log₊ x = max{1, log x}.
         "all": L = η log max{1, t/(T k)}, as in the author's experiments.
 
     T. Lattimore, "Regret Analysis of the Anytime Optimally Confident UCB Algorithm", eq. (1) and Discussion.
@@ -80,11 +81,11 @@ class OCUCBn(Policy):
             at_least("eta", self.eta, 1.0, 'use eta=1.1, or eta="annealed" to let it fall to 1')
         within("rho", self.rho, 0.0, 1.0, "use rho=0.5, the paper's canonical choice")
         one_of("shrink", self.shrink, tuple(LEVELS))
-        lost = self._lost()
+        lost = self._lost_guarantee()
         if lost:
-            guarantee(lost)
+            warn_of_lost_guarantee(lost)
 
-    def _lost(self) -> str:
+    def _lost_guarantee(self) -> str:
         """Say which guarantee of the paper does not cover these parameters."""
         if self.eta == "annealed":
             return 'eta="annealed": no theorem covers it; Theorem 1 needs a fixed eta > 1'
@@ -94,8 +95,6 @@ class OCUCBn(Policy):
             return f'shrink="{self.shrink}": the paper recommends it but proves no bound for it'
         if self.rho < 0.5:
             return f"rho = {self.rho:g}: below 1/2 Theorem 1's finite-time bound is lost; its asymptotic bound holds"
-        if self.shrink == "t" and self.rho == 0.5:
-            return 'shrink="t" with rho = 1/2: its finite-time bound needs rho > 1/2'
         return ""
 
     def rule(self) -> Rule:
@@ -106,4 +105,5 @@ class OCUCBn(Policy):
             level=LEVELS[self.shrink],
             rho=self.rho,
             trend=Trend.NEITHER if annealed and self.shrink == "log-plus" else Trend.RISES,
+            with_arms=WithArms.UNREAD,
         )

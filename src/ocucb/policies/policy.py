@@ -25,6 +25,30 @@ class Trend(IntEnum):
     FALLS = 2  # or stands still
 
 
+class WithArms(IntEnum):
+    """How a level moves with the number of arms while nothing else changes.
+
+    If it is UNKNOWN, every bound is made anew when an arm is added or retired.
+    """
+
+    UNKNOWN = 0
+    UNREAD = 1
+    FALLS = 2  # or stands still
+
+
+class Chances(NamedTuple):
+    """How likely a score chooses which arm, where that can be told: the coin, one for all arms of a round, decides.
+
+    coin     the score reads of its coin only whether it is below this
+    lot      below it, every arm is as likely as the next; otherwise one arm is certain, as it is above
+    weights  there is no coin: a score is the logarithm of a weight and a Gumbel variable, -log(-log uniform)
+    """
+
+    coin: float
+    lot: bool = False
+    weights: bool = False
+
+
 class Rule(NamedTuple):
     """The compiled side of a policy: either a level, which a noise family turns into an index, or a score.
 
@@ -33,9 +57,15 @@ class Rule(NamedTuple):
     parameters  the floats that both receive as `parameters`
     rho         exponent of the effective arms the level reads; None if it reads none
     trend       whether the lazy selector may be used, and where a level is largest
+    with_arms   how the level moves with the number of arms, so that bounds may outlast a change of it
     shared      the level reads neither pulls nor effective arms, so one level serves all arms of a round
+    samples     the score reads its arm's pulls, mean and uniform alone, and falls (or stands still) as that rises
     bound       which bound of the noise family the level is put into
+    reads_divergence  the score reads the family's divergence, which must then be the same for all arms
     horizon     the last round the rule may be asked for, or None
+    window      rounds that are remembered, 0 for all of them
+    factor      what is left of a round after the next, 0 if nothing fades
+    chances     with which probability a score chooses an arm, or None if that has no closed form; a level is certain
     """
 
     parameters: Parameters = ()
@@ -43,9 +73,15 @@ class Rule(NamedTuple):
     score: ScoreFunction | None = None
     rho: float | None = None
     trend: Trend = Trend.NEITHER
+    with_arms: WithArms = WithArms.UNKNOWN
     shared: bool = False
+    samples: bool = False
     bound: Literal["divergence", "posterior", "switch"] = "divergence"
+    reads_divergence: bool = False
     horizon: int | None = None
+    window: int = 0
+    factor: float = 0.0
+    chances: Chances | None = None
 
 
 @dataclass(frozen=True)

@@ -1,72 +1,59 @@
-"""The table of policies: every one of the package by its name."""
+"""The table of policies: every one of the package by its name, and those registered later."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
-
-from ocucb.errors import GuaranteeWarning, StateError
 from ocucb.policies.ada_ucb import AdaUCB
 from ocucb.policies.bayes_ucb import BayesUCB
 from ocucb.policies.epsilon_greedy import EpsilonGreedy
+from ocucb.policies.epsilon_thompson import EpsilonThompson
+from ocucb.policies.exp_ts import ExpTS
+from ocucb.policies.exp_ts_plus import ExpTSPlus
 from ocucb.policies.gittins import Gittins
 from ocucb.policies.greedy import Greedy
 from ocucb.policies.imed import IMED
+from ocucb.policies.kllucb import KLLUCB
 from ocucb.policies.klucb import KLUCB
 from ocucb.policies.klucb_h_plus import KLUCBHPlus
 from ocucb.policies.klucb_plus import KLUCBPlus
 from ocucb.policies.klucb_plus_plus import KLUCBPlusPlus
 from ocucb.policies.klucb_switch import KLUCBSwitch
+from ocucb.policies.maillard import MaillardSampling
 from ocucb.policies.moss import MOSS
+from ocucb.policies.moss_anytime import MOSSAnytime
 from ocucb.policies.ocucb import OCUCB
 from ocucb.policies.ocucb_n import OCUCBn
 from ocucb.policies.policy import Policy
 from ocucb.policies.thompson import ThompsonSampling
+from ocucb.policies.top_two import TopTwo
 from ocucb.policies.ucb import UCB
 from ocucb.policies.uniform import Uniform
+from ocucb.registry import Registry
 
-POLICIES: dict[str, type[Policy]] = {
-    OCUCBn.name: OCUCBn,
-    OCUCB.name: OCUCB,
-    AdaUCB.name: AdaUCB,
-    UCB.name: UCB,
-    KLUCB.name: KLUCB,
-    KLUCBPlus.name: KLUCBPlus,
-    KLUCBPlusPlus.name: KLUCBPlusPlus,
-    KLUCBHPlus.name: KLUCBHPlus,
-    KLUCBSwitch.name: KLUCBSwitch,
-    MOSS.name: MOSS,
-    BayesUCB.name: BayesUCB,
-    Gittins.name: Gittins,
-    ThompsonSampling.name: ThompsonSampling,
-    IMED.name: IMED,
-    Greedy.name: Greedy,
-    EpsilonGreedy.name: EpsilonGreedy,
-    Uniform.name: Uniform,
-}
-
-
-def from_dict(data: Mapping[str, Any]) -> Policy:
-    """Return the policy that `Policy.to_dict` described.
-
-    Raises StateError for an unknown name or parameter, ParameterError for a value out of range.
-    """
-    if not isinstance(data, Mapping) or set(data) != {"name", "parameters"}:
-        raise StateError(f'a policy must be {{"name": ..., "parameters": {{...}}}}, got {data!r}')
-    name, parameters = data["name"], data["parameters"]
-    policy = POLICIES.get(name) if isinstance(name, str) else None
-    if policy is None:
-        raise StateError(
-            f"policy must be one of {', '.join(POLICIES)}, got {name!r}; build a policy of your own in code instead"
-        )
-    known = [field.name for field in fields(policy)]
-    if not isinstance(parameters, Mapping) or not set(parameters) <= set(known):
-        raise StateError(f"parameters of {name} must be among {known}, got {parameters!r}")
-    with warnings.catch_warnings():  # a lost guarantee was said when the policy was first built
-        warnings.simplefilter("ignore", GuaranteeWarning)
-        try:
-            return policy(**parameters)
-        except TypeError as problem:
-            raise StateError(f"parameters of {name} are incomplete: {problem}") from None
+POLICIES: Registry[Policy] = Registry("policy", "policy", Policy, ("formula", "source"))
+for policy in (
+    OCUCBn,
+    OCUCB,
+    AdaUCB,
+    UCB,
+    KLUCB,
+    KLUCBPlus,
+    KLUCBPlusPlus,
+    KLUCBHPlus,
+    KLUCBSwitch,
+    MOSS,
+    MOSSAnytime,
+    BayesUCB,
+    Gittins,
+    ThompsonSampling,
+    EpsilonThompson,
+    ExpTS,
+    ExpTSPlus,
+    MaillardSampling,
+    IMED,
+    TopTwo,
+    KLLUCB,
+    Greedy,
+    EpsilonGreedy,
+    Uniform,
+):
+    POLICIES.register(policy)

@@ -13,13 +13,17 @@ from ocucb.policies.policy import Policy, Rule
 @kernel
 def score(
     t: float,
+    arms: float,
     pulls: float,
     mean: float,
+    leads: bool,
     best: float,
+    best_pulls: float,
     coin: float,
     uniform: float,
     parameters: Parameters,
     divergence: int,
+    upper: int,
     posterior: int,
     family: Parameters,
 ) -> float:
@@ -43,4 +47,4 @@ class ThompsonSampling(Policy):
     source: ClassVar[str] = "Thompson 1933"
 
     def rule(self) -> Rule:
-        return Rule(score=score)
+        return Rule(score=score, samples=True)

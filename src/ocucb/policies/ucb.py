@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ocucb.checks import above, guarantee
+from ocucb.checks import above, warn_of_lost_guarantee
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -47,9 +47,9 @@ class UCB(Policy):
         if self.alpha == "asymptotic":
             return
         if above("alpha", self.alpha, 0.0, 'use alpha=2, or alpha="asymptotic"') < 2.0:
-            guarantee(f"alpha = {self.alpha:g}: below 2 UCB explores too little for logarithmic regret")
+            warn_of_lost_guarantee(f"alpha = {self.alpha:g}: below 2 UCB explores too little for logarithmic regret")
 
     def rule(self) -> Rule:
         if self.alpha == "asymptotic":
-            return Rule(level=level_asymptotic, trend=Trend.RISES, shared=True)
-        return Rule(parameters=(self.alpha,), level=level, trend=Trend.RISES, shared=True)
+            return Rule(level=level_asymptotic, trend=Trend.RISES, with_arms=WithArms.UNREAD, shared=True)
+        return Rule(parameters=(self.alpha,), level=level, trend=Trend.RISES, with_arms=WithArms.UNREAD, shared=True)

@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import Policy, Rule
+from ocucb.policies.policy import Chances, Policy, Rule
 
 
 @kernel
 def score(
     t: float,
+    arms: float,
     pulls: float,
     mean: float,
+    leads: bool,
     best: float,
+    best_pulls: float,
     coin: float,
     uniform: float,
     parameters: Parameters,
     divergence: int,
+    upper: int,
     posterior: int,
     family: Parameters,
 ) -> float:
@@ -41,4 +45,4 @@ class Uniform(Policy):
     source: ClassVar[str] = "baseline"
 
     def rule(self) -> Rule:
-        return Rule(score=score)
+        return Rule(score=score, chances=Chances(coin=1.0, lot=True))
