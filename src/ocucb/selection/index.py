@@ -1,6 +1,8 @@
-"""The index of an arm, and a bound on what it can become while the arm is not pulled.
+"""The index of an arm, and bounds on what it can become: the only callers of a policy's level and a family's bound.
 
-Everything that compares arms calls these, so the level and the noise family's bound are evaluated in one place.
+An index can rise while its arm is not pulled: with t, if the level rises with it; when a pull is forgotten, which takes
+back a round and lowers effective arms; when an arm retires, which lowers these and the number of arms. An upper bound
+allows for as much of all this as happens within some ticks of the clock of `expiry.py`.
 """
 
 from __future__ import annotations
@@ -8,47 +10,84 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import call_bound, call_level, kernel, reals
+from ocucb.policies.policy import Trend, WithArms
+from ocucb.selection.moments import family_of
 from ocucb.selection.order import effective_arms
-from ocucb.selection.state import State, arms_at
+from ocucb.selection.state import EVERYTHING, State, arms_at
 
-# A level or an index computed later may differ from a bound computed now by rounding. Both get this much room.
-LEVEL_ROOM = 1e-12
-INDEX_ROOM = 1e-9
+FALLS = int(Trend.FALLS)
+FALLS_WITH_ARMS = int(WithArms.FALLS)
+
+# A level or an index computed later may differ from a bound computed now by rounding. Both get this much margin.
+LEVEL_MARGIN = 1e-12
+INDEX_MARGIN = 1e-9
 
 
 @kernel
-def exact(state: State, arm: int, t: float) -> float:
+def arm_index(state: State, arm: int, t: int) -> float:
     """Return the index of an arm in round t; -inf without a reward."""
     this = arms_at(state.arms)[arm]
     if this.learned == 0:
         return -math.inf
-    state.looks += 1
+    state.evaluations += 1
     this.effective = effective_arms(state, arm)
-    return float(call_bound(state.bound, (this.mean, this.pulls, _level(state, arm, t), reals(state.family))))
+    pulls = this.pulls * state.unit
+    level = _level(state, time_of(state, t), pulls, this.effective, float(state.active))
+    return float(call_bound(state.bound, (this.mean, pulls, level, family_of(state, arm))))
 
 
 @kernel
-def ceiling(state: State, arm: int, t: float) -> float:
-    """Return what the index of an arm with a reward cannot exceed up to round t (from t on, for a level that falls).
+def time_of(state: State, t: int) -> float:
+    """Return what rules take for the time in round t: that, or one more than the pulls that are remembered."""
+    return float(t) if state.memory == EVERYTHING else float(state.remembered * state.unit + 1.0)
 
-    It reads the effective arms that `exact` found: call that first, in the same round.
+
+@kernel
+def upper_bound(state: State, arm: int, t: int, ticks: int) -> float:
+    """Return what the index of an arm with a reward cannot exceed before so many ticks from round t have passed.
+
+    It reads the effective arms that `arm_index` found: call that first, in the same round.
     """
     this = arms_at(state.arms)[arm]
-    state.looks += 1
-    level = _level(state, arm, t)
-    level += math.copysign(LEVEL_ROOM * (1.0 + abs(level)), level)
-    value = call_bound(state.bound, (this.mean, this.pulls, level, reals(state.family)))
-    return float(value + INDEX_ROOM * (abs(value) + abs(this.mean)))
+    state.evaluations += 1
+    lost = ticks * state.arms_per_tick
+    # No arm has more pulls than there were rounds.
+    when = max(this.pulls + 1.0, float(t - ticks)) if state.trend == FALLS else float(t + ticks)
+    arms = max(1.0, state.active - lost) if state.with_arms == FALLS_WITH_ARMS else float(state.active)
+    level = _level(state, when, this.pulls, max(1.0, this.effective - lost), arms)
+    level += math.copysign(LEVEL_MARGIN * (1.0 + abs(level)), level)
+    value = call_bound(state.bound, (this.mean, this.pulls, level, family_of(state, arm)))
+    return float(value + index_margin(value, this.mean))
 
 
 @kernel
-def _level(state: State, arm: int, t: float) -> float:
-    if state.shared and state.when == t:
-        return float(state.common)
-    this = arms_at(state.arms)[arm]
-    level = call_level(state.level, (t, this.pulls, this.effective, float(state.active), reals(state.parameters)))
+def index_margin(value: float, mean: float) -> float:
+    """Return how far an index may differ by rounding from the same one computed at another time."""
+    return INDEX_MARGIN * (abs(value) + abs(mean))
+
+
+@kernel
+def least_level(state: State, arm: int, t: int, pulls: float) -> float:
+    """Return a level below that of an arm which had so many pulls in round t, and its effective arms of now."""
+    level = _level(state, float(t), pulls, effective_arms(state, arm), float(state.active))
+    return max(0.0, level * (1.0 - LEVEL_MARGIN) - LEVEL_MARGIN)
+
+
+@kernel
+def least_index(state: State, mean: float, pulls: float, level: float) -> float:
+    """Return an index below that of an arm with this mean, pulls and level."""
+    value = call_bound(state.bound, (mean, pulls, level, reals(state.family)))
+    return float(value - index_margin(value, mean))
+
+
+@kernel
+def _level(state: State, t: float, pulls: float, effective: float, arms: float) -> float:
+    if state.shared and state.shared_round == t and arms == state.active:
+        return float(state.shared_level)
+    level = call_level(state.level, (t, pulls, effective, arms, reals(state.parameters)))
     if not (level >= 0.0 or state.signed):
         level = 0.0
-    state.when = t
-    state.common = level
+    if state.shared and arms == state.active:
+        state.shared_round = t
+        state.shared_level = level
     return float(level)

@@ -10,7 +10,18 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import kernel
-from ocucb.selection.state import FANOUT, SHIFT, State, arms_at, groups_at, offsets_at, order_at, powers_at, prefix_at
+from ocucb.selection.state import (
+    DISCOUNT,
+    FANOUT,
+    SHIFT,
+    State,
+    arms_at,
+    groups_at,
+    offsets_at,
+    order_at,
+    powers_at,
+    prefix_at,
+)
 
 
 @kernel
@@ -65,7 +76,7 @@ def _set_power(state: State, place: int, value: float) -> None:
 
 
 @kernel
-def _stand(state: State, arm: int, place: int) -> None:
+def _put(state: State, arm: int, place: int) -> None:
     """Put an arm at a place, with its power."""
     arms = arms_at(state.arms)
     order = order_at(state.order)
@@ -75,15 +86,115 @@ def _stand(state: State, arm: int, place: int) -> None:
 
 
 @kernel
-def _found(state: State, arm: int, place: int) -> None:
+def _new_group(state: State, arm: int, place: int) -> None:
     """Give an arm a group of its own."""
     arms = arms_at(state.arms)
     groups = groups_at(state.groups)
-    group = state.free
-    state.free = groups[group].start
+    group = state.free_group
+    state.free_group = groups[group].start
     groups[group].start = place
     groups[group].end = place + 1
     arms[arm].group = group
+
+
+@kernel
+def _leave_group(state: State, arm: int, place: int) -> None:
+    """Take an arm out of its group, at the first or last place of it, which nobody has then."""
+    arms = arms_at(state.arms)
+    order = order_at(state.order)
+    groups = groups_at(state.groups)
+    this = arms[arm]
+    if this.place != place:
+        other = order[place]
+        order[this.place] = other
+        arms[other].place = this.place
+    old = groups[this.group]
+    if old.end == old.start + 1:
+        old.start = state.free_group
+        state.free_group = this.group
+    elif place == old.start:
+        old.start += 1
+    else:
+        old.end = place
+
+
+@kernel
+def _pass_fewer(state: State, place: int, pulls: float) -> int:
+    """Move a free place up past the groups with fewer pulls; return where it is then."""
+    arms = arms_at(state.arms)
+    order = order_at(state.order)
+    groups = groups_at(state.groups)
+    while place + 1 < state.active and arms[order[place + 1]].pulls < pulls:
+        passed = groups[arms[order[place + 1]].group]
+        tail = passed.end - 1
+        _put(state, order[tail], place)
+        passed.start = place
+        passed.end = tail
+        place = tail
+    return place
+
+
+@kernel
+def _pass_more(state: State, place: int, pulls: float) -> int:
+    """Move a free place down past the groups with more pulls; return where it is then."""
+    arms = arms_at(state.arms)
+    order = order_at(state.order)
+    groups = groups_at(state.groups)
+    while place > 0 and arms[order[place - 1]].pulls > pulls:
+        passed = groups[arms[order[place - 1]].group]
+        head = passed.start
+        _put(state, order[head], place)
+        passed.start = head + 1
+        passed.end = place + 1
+        place = head
+    return place
+
+
+@kernel
+def _pass_singles(state: State, arm: int, pulls: float) -> None:
+    """Move an arm that is alone in its group up past all with fewer pulls, and make sums anew once, at the end.
+
+    Under a discount no two arms have the same pulls, so an arm may pass thousands of groups in a round.
+    """
+    arms = arms_at(state.arms)
+    order = order_at(state.order)
+    groups = groups_at(state.groups)
+    powers = powers_at(state.powers)
+    first = place = arms[arm].place
+    while place + 1 < state.active and arms[order[place + 1]].pulls < pulls:
+        passed = groups[arms[order[place + 1]].group]
+        for behind in range(place + 1, passed.end):
+            other = order[behind]
+            order[behind - 1] = other
+            arms[other].place = behind - 1
+            powers[behind - 1] = arms[other].power
+        place = passed.end - 1
+        passed.start -= 1
+        passed.end -= 1
+    order[place] = arm
+    arms[arm].place = place
+    groups[arms[arm].group].start = place
+    groups[arms[arm].group].end = place + 1
+    powers[place] = arms[arm].power
+    _sum_range(state, first, place)
+
+
+@kernel
+def _sum_range(state: State, first: int, last: int) -> None:
+    """Make the sums anew over places from `first` to `last`."""
+    offsets = offsets_at(state.offsets)
+    powers = powers_at(state.powers)
+    prefix = prefix_at(state.prefix)
+    end = state.active - 1
+    for level in range(state.root):
+        start, above = offsets[level], offsets[level + 1]
+        for child in range(first, min(last | (FANOUT - 1), end) + 1):
+            before = prefix[start + child - 1] if child & (FANOUT - 1) else 0.0
+            prefix[start + child] = before + powers[start + child]
+            powers[above + (child >> SHIFT)] = prefix[start + child]
+        first >>= SHIFT
+        last >>= SHIFT
+        end >>= SHIFT
 
 
 @kernel
@@ -96,36 +207,64 @@ def raise_pulls(state: State, arm: int, pulls: float) -> None:
     this.pulls = pulls
     this.power = power(pulls, state.rho)
     old = groups[this.group]
-    here = old.end - 1
-    if here == old.start and (here + 1 == state.active or arms[order[here + 1]].pulls > pulls):
-        _set_power(state, here, this.power)  # alone before and after: the usual case for the arm pulled most
+    place = old.end - 1
+    if place == old.start and (place + 1 == state.active or arms[order[place + 1]].pulls > pulls):
+        _set_power(state, place, this.power)  # alone before and after: the usual case for the arm pulled most
         return
-    if this.place != here:
-        other = order[here]
-        order[this.place] = other
-        arms[other].place = this.place
-    old.end = here
-    if old.start == here:
-        old.start = state.free
-        state.free = this.group
-    joined = False
-    while here + 1 < state.active:
-        neighbour = arms[order[here + 1]]
-        if neighbour.pulls >= pulls:
-            joined = neighbour.pulls == pulls
-            if joined:
-                groups[neighbour.group].start = here
-                this.group = neighbour.group
-            break
-        passed = groups[neighbour.group]
-        tail = passed.end - 1
-        _stand(state, order[tail], here)
-        passed.start = here
-        passed.end = tail
-        here = tail
-    if not joined:
-        _found(state, arm, here)
-    _stand(state, arm, here)
+    if state.memory == DISCOUNT and place == old.start:
+        _pass_singles(state, arm, pulls)
+        return
+    _leave_group(state, arm, place)
+    place = _pass_fewer(state, place, pulls)
+    if place + 1 < state.active and arms[order[place + 1]].pulls == pulls:
+        this.group = arms[order[place + 1]].group
+        groups[this.group].start = place
+    else:
+        _new_group(state, arm, place)
+    _put(state, arm, place)
+
+
+@kernel
+def lower_pulls(state: State, arm: int, pulls: float) -> None:
+    """Give an arm fewer pulls than it had and move it down the order."""
+    this = arms_at(state.arms)[arm]
+    place = groups_at(state.groups)[this.group].start
+    _leave_group(state, arm, place)
+    this.pulls = pulls
+    _settle(state, arm, place)
+
+
+@kernel
+def insert(state: State, arm: int) -> None:
+    """Take an arm that is active now into the order, where its pulls belong."""
+    state.active += 1
+    _settle(state, arm, state.active - 1)
+
+
+@kernel
+def _settle(state: State, arm: int, place: int) -> None:
+    """Move an arm down from a free place to where its pulls belong."""
+    arms = arms_at(state.arms)
+    order = order_at(state.order)
+    groups = groups_at(state.groups)
+    this = arms[arm]
+    this.power = power(this.pulls, state.rho)
+    place = _pass_more(state, place, this.pulls)
+    if place > 0 and arms[order[place - 1]].pulls == this.pulls:
+        this.group = arms[order[place - 1]].group
+        groups[this.group].end = place + 1
+    else:
+        _new_group(state, arm, place)
+    _put(state, arm, place)
+
+
+@kernel
+def remove(state: State, arm: int) -> None:
+    """Take an arm out of the order, of which it is not the only one."""
+    place = groups_at(state.groups)[arms_at(state.arms)[arm].group].end - 1
+    _leave_group(state, arm, place)
+    _pass_fewer(state, place, math.inf)
+    state.active -= 1  # sums over the last place are read by nobody before an arm stands there again
 
 
 @kernel
@@ -135,9 +274,9 @@ def rebuild_order(state: State) -> None:
     order = order_at(state.order)
     groups = groups_at(state.groups)
     powers = powers_at(state.powers)
-    for group in range(state.active + 1):
+    for group in range(state.capacity + 1):
         groups[group].start = group + 1
-    state.free = 0
+    state.free_group = 0
     for place in range(state.active):
         arm = order[place]
         this = arms[arm]
@@ -148,12 +287,13 @@ def rebuild_order(state: State) -> None:
             this.group = arms[order[place - 1]].group
             groups[this.group].end = place + 1
         else:
-            _found(state, arm, place)
-    _sum_all(state)
+            _new_group(state, arm, place)
+    sum_powers(state)
 
 
 @kernel
-def _sum_all(state: State) -> None:
+def sum_powers(state: State) -> None:
+    """Make all sums anew."""
     offsets = offsets_at(state.offsets)
     powers = powers_at(state.powers)
     prefix = prefix_at(state.prefix)

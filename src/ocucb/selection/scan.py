@@ -7,25 +7,28 @@ import math
 import numpy as np
 
 from ocucb.compiled import call_score, kernel, reals
-from ocucb.selection.index import exact
+from ocucb.selection.index import arm_index, time_of
+from ocucb.selection.moments import family_of
 from ocucb.selection.state import State, arms_at
 from ocucb.uniforms import stream, uniform
 
+DRAWN = -1.0  # the coin of the round, for callers that do not say how it falls
+
 
 @kernel
-def best_mean(state: State) -> float:
-    """Return the largest mean of the arms in play."""
+def best_arm(state: State) -> int:
+    """Return the lowest arm in play with the largest mean; -1 if there is none with a reward."""
     arms = arms_at(state.arms)
-    best = -math.inf
+    best = -1
     for arm in range(state.slots):
         this = arms[arm]
-        if this.active and this.learned > 0:
-            best = max(best, this.mean)
+        if this.active and this.learned > 0 and (best < 0 or this.mean > arms[best].mean):
+            best = arm
     return best
 
 
 @kernel
-def value(state: State, arm: int, t: int, best: float) -> float:
+def value(state: State, arm: int, t: int, best: int, coin: float) -> float:
     """Return what an arm is compared by: infinite before its first pull, -inf if retired or without a reward."""
     arms = arms_at(state.arms)
     this = arms[arm]
@@ -34,34 +37,46 @@ def value(state: State, arm: int, t: int, best: float) -> float:
     if not this.active or this.learned == 0:
         return -math.inf
     if state.score == 0:
-        return exact(state, arm, float(t))
+        return arm_index(state, arm, t)
     luck = stream(np.uint64(state.seed), t)
+    return score_of(state, arm, t, best, uniform(luck, 0) if coin == DRAWN else coin, uniform(luck, arm + 1))
+
+
+@kernel
+def score_of(state: State, arm: int, t: int, best: int, coin: float, luck: float) -> float:
+    """Return the score of an arm with a reward, given its uniform number and the coin that all arms share."""
+    arms = arms_at(state.arms)
+    this = arms[arm]
     return float(
         call_score(
             state.score,
             (
-                float(t),
-                this.pulls,
+                time_of(state, t),
+                float(state.active),
+                this.pulls * state.unit,
                 this.mean,
-                best,
-                uniform(luck, 0),
-                uniform(luck, arm + 1),
+                arm == best,
+                arms[best].mean,
+                arms[best].pulls * state.unit,
+                coin,
+                luck,
                 reals(state.parameters),
                 state.divergence,
+                state.upper,
                 state.posterior,
-                reals(state.family),
+                family_of(state, arm),
             ),
         )
     )
 
 
 @kernel
-def scan(state: State, t: int) -> int:
+def scan(state: State, t: int, coin: float) -> int:
     """Return the lowest arm with the largest value in round t."""
-    best = best_mean(state)
+    best = best_arm(state)
     winner, top = -1, -math.inf
     for arm in range(state.slots):
-        here = value(state, arm, t, best)
+        here = value(state, arm, t, best, coin)
         if here > top:
             winner, top = arm, here
     return winner if winner >= 0 else fewest(state)

@@ -9,67 +9,116 @@ import numpy.typing as npt
 
 from ocucb.compiled import BOUND, DIVERGENCE, LEVEL, SCORE, Floats, Integers, address
 from ocucb.noise.noise import Family
-from ocucb.policies.policy import Rule
-from ocucb.selection import steps
-from ocucb.selection.state import Memory
+from ocucb.policies.policy import Chances, Rule, Trend
+from ocucb.selection import changes, forgetting, operations, subset
+from ocucb.selection.leader import may_lead
+from ocucb.selection.moments import merge_moments, plain_spreads, renew_spreads
+from ocucb.selection.state import DISCOUNT, EVERYTHING, WINDOW, Memory
+
+# Memory for arms still to come: a sixteenth more, so that the first ones need no copy of everything.
+SPARE = 16
+
+_ALL = np.empty(0, np.int64)
 
 
 class Selector:
-    """Chooses among numbered arms by a rule and a noise family. Trusts its callers, and only one of them at a time."""
+    """Chooses among numbered arms by a rule and a noise family. Trusts its callers, and only one of them at a time.
 
-    def __init__(self, rule: Rule, family: Family, seed: int, arms: int) -> None:
+    Unless `changing`, its arms stay as they are and no pull is forgotten: its bounds are then a little tighter, and
+    a simulation may let the leader run.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        family: Family,
+        seed: int,
+        arms: int,
+        changing: bool = True,
+    ) -> None:
+        window, factor = rule.window, rule.factor
+        self._forgets = bool(window or factor)
+        if self._forgets:  # every index can change in every round, so each round is a scan
+            rule = rule._replace(trend=Trend.NEITHER, samples=False)
         bound = {"divergence": family.upper, "posterior": family.posterior, "switch": family.switch}[rule.bound]
         self._rule, self._family = rule, family
         self._constants = np.asarray(rule.parameters, dtype=float), np.asarray(family.parameters, dtype=float)
         self._settings: dict[str, Any] = {
+            "reads_effective": rule.rho is not None,
             "ordered": bool(rule.rho),
             "rho": rule.rho or 0.0,
             "trend": int(rule.trend),
+            "with_arms": int(rule.with_arms),
             "shared": rule.shared,
+            "samples": rule.samples,
             "signed": rule.bound == "switch",
+            "changing": changing,
+            "leads": may_lead(rule) and not changing and not family.spreads,
+            "spreads": family.spreads,
+            "memory": WINDOW if window else DISCOUNT if factor else EVERYTHING,
+            "window": window,
+            "factor": factor,
             "horizon": rule.horizon or 0,
             "seed": seed,
             "level": address(rule.level, LEVEL) if rule.level else 0,
             "score": address(rule.score, SCORE) if rule.score else 0,
             "bound": address(bound, BOUND),
-            "divergence": address(family.divergence, DIVERGENCE),
-            "posterior": address(family.posterior, BOUND),
+            "upper": address(family.upper, BOUND) if rule.score else 0,
+            "divergence": address(family.divergence, DIVERGENCE) if rule.score else 0,
+            "posterior": address(family.posterior, BOUND) if rule.score else 0,
             "parameters": self._constants[0].ctypes.data,
             "family": self._constants[1].ctypes.data,
         }
-        self._why = np.empty(5)
-        self._reserve(max(1, arms))
-        self.add(arms)
-
-    def _reserve(self, capacity: int) -> None:
-        self._memory = Memory(capacity)
-        self._state = self._memory.state
+        self._known = np.empty(5)
+        self._use(
+            Memory(max(1, arms + arms // SPARE if changing else arms), rule.samples, family.spreads, self._forgets)
+        )
         for name, value in self._settings.items():
             self._state[name] = value
-        self.address = self._memory.address
+        self._add_slots(arms)
+
+    def _use(self, memory: Memory) -> None:
+        self._memory, self._state, self.address = memory, memory.state, memory.address
 
     def add(self, count: int = 1) -> None:
         """Add arms, never pulled, in the next slots."""
         slots = self.slots
         if slots + count > len(self._memory.arms):
-            old = self._memory.arms[:slots], self.rounds
-            self._reserve(max(2 * slots, slots + count))
-            self._memory.arms[:slots], self._state["rounds"] = old
-            self._memory.arms["bucket"] = -1
+            self._use(self._memory.with_capacity(max(2 * slots, slots + count)))
+            changes.renew_trees(self.address)
+        if count == 1:
+            changes.add_arm(self.address)
+        else:
+            self._add_slots(count)
+
+    def _add_slots(self, count: int) -> None:
+        slots = self.slots
         self._memory.arms["active"][slots : slots + count] = 1
         self._state["slots"] = slots + count
         self._recount()
 
-    def set_active(self, slots: int | npt.NDArray[np.intp], active: bool) -> None:
-        """Take arms out of the game, or bring them back with what they had."""
-        self._memory.arms["active"][slots] = active
+    def retire(self, slot: int) -> None:
+        """Take an arm out of play; it must not be the last."""
+        changes.retire(self.address, slot)
+
+    def retire_many(self, slots: Integers) -> None:
+        """Take arms out of play, at the cost of making order and bounds anew."""
+        self._memory.arms["active"][slots] = 0
         self._recount()
 
+    def bring_back(self, slot: int) -> None:
+        """Take a retired arm into play again with what it had."""
+        changes.bring_back(self.address, slot)
+
+    def is_retired(self, slot: int) -> bool:
+        """Return whether an arm is out of play."""
+        return not self._memory.arms["active"][slot]
+
     def _recount(self) -> None:
-        """Note that the set of arms or their statistics changed."""
+        """Note that many arms or their statistics changed."""
         arms = self.arms
         self._state["active"] = np.count_nonzero(arms["active"])
-        self._state["fresh"] = np.count_nonzero((arms["pulls"] == 0.0) & (arms["active"] == 1))
+        self._state["unpulled"] = np.count_nonzero((arms["pulls"] == 0.0) & (arms["active"] == 1))
         self._state["cursor"], self._state["stale"] = 0, 1
 
     def _rebuild(self) -> None:
@@ -77,49 +126,172 @@ class Selector:
             members = np.flatnonzero(self.arms["active"])
             sorting = np.argsort(self.arms["pulls"][members], kind="stable")
             self._memory.arrays["order"][: len(members)] = members[sorting]
-        steps.rebuild_at(self.address)
+        operations.rebuild_at(self.address)
 
     def peek(self) -> int:
         """Return the slot to play next: -1 if the horizon has passed."""
-        slot = steps.peek(self.address)
-        if slot == steps.STALE:
+        slot = operations.peek(self.address)
+        if slot == operations.STALE:
             self._rebuild()
-            slot = steps.peek(self.address)
+            slot = operations.peek(self.address)
         return slot
 
     def choose(self) -> int:
         """Return the slot to play next and count the pull: -1 if the horizon has passed."""
-        slot = steps.choose(self.address)
-        if slot == steps.STALE:
+        if self._forgets:
+            self._make_room()
+        slot = operations.choose(self.address)
+        if slot == operations.STALE:
             self._rebuild()
-            slot = steps.choose(self.address)
+            slot = operations.choose(self.address)
         return slot
 
     def decide(self) -> tuple[int, list[float]]:
-        """Do as `choose`, and return also what was known of the arm before (see steps.decide)."""
-        slot = steps.decide(self.address, self._why, self._rule.rho is not None)
-        if slot == steps.STALE:
+        """Do as `choose`, and return also what was known of the arm before (see operations.decide)."""
+        if self._forgets:
+            self._make_room()
+        slot = operations.decide(self.address, self._known, self._rule.rho is not None)
+        if slot == operations.STALE:
             self._rebuild()
-            slot = steps.decide(self.address, self._why, self._rule.rho is not None)
-        return slot, self._why.tolist()
+            slot = operations.decide(self.address, self._known, self._rule.rho is not None)
+        return slot, self._known.tolist()
+
+    def peek_among(self, slots: Integers) -> int:
+        """Return which of these slots to play next: -1 if the horizon has passed, subset.RETIRED if one is retired."""
+        slot = subset.peek_among(self.address, slots)
+        if slot == operations.STALE:
+            self._rebuild()
+            slot = subset.peek_among(self.address, slots)
+        return slot
+
+    def choose_among(self, slots: Integers) -> int:
+        """Do as `peek_among`, and count the pull."""
+        if self._forgets:
+            self._make_room()
+        slot = subset.choose_among(self.address, slots)
+        if slot == operations.STALE:
+            self._rebuild()
+            slot = subset.choose_among(self.address, slots)
+        return slot
+
+    def decide_among(self, slots: Integers) -> tuple[int, list[float]]:
+        """Do as `choose_among`, and return also what was known of the arm before."""
+        if self._forgets:
+            self._make_room()
+        slot = subset.decide_among(self.address, slots, self._known, self._rule.rho is not None)
+        if slot == operations.STALE:
+            self._rebuild()
+            slot = subset.decide_among(self.address, slots, self._known, self._rule.rho is not None)
+        return slot, self._known.tolist()
+
+    def describe(self, slot: int, among: Integers | None) -> list[float]:
+        """Return what is known of an arm, in a choice among some slots or all."""
+        slots = _ALL if among is None else among
+        subset.describe_among(self.address, slot, slots, self._known, self._rule.rho is not None)
+        return self._known.tolist()
+
+    def chance(self, slot: int, among: Integers | None, chances: Chances) -> float:
+        """Return how likely a score chooses a slot among some or all."""
+        return subset.chance(self.address, slot, _ALL if among is None else among, *chances)
+
+    def rank(self, count: int) -> list[int]:
+        """Return so many different slots by falling index, at most those in play; none if the horizon would pass."""
+        if self._state["stale"][0]:
+            self._rebuild()
+        chosen, tops = np.empty(count, np.int64), np.empty(count)
+        found = subset.rank(self.address, chosen, tops)
+        return [int(slot) for slot in chosen[: max(0, found)]]
 
     def learn(self, slot: int, reward: float) -> bool:
         """Take a reward; False, and no change, if the arm's sum would not be finite."""
-        return steps.learn(self.address, slot, reward)
+        if self._forgets:
+            self._make_room()
+        return operations.learn(self.address, slot, reward)
 
     def learn_many(self, slots: Integers, rewards: Floats) -> bool:
         """Take rewards one after another; False, and no change, if a sum would not be finite."""
-        before = self.arms["total"].copy()
-        if not steps.add_totals(self.address, slots, rewards):
+        if self._forgets:
+            return self._learn_in_turn(slots, rewards)
+        before, moments = self.arms["total"].copy(), self._memory.arrays["moments"].copy()
+        if not operations.add_totals(self.address, slots, rewards):
             self.arms["total"] = before
+            self._memory.arrays["moments"][:] = moments
             return False
         counts = np.bincount(slots, minlength=self.slots)
         pending = self.arms["pulls"] - self.arms["learned"]
         self._add(np.maximum(0, counts - pending), counts)
         return True
 
-    def absorb(self, pulls: Integers, learned: Integers, totals: Floats) -> None:
-        """Add statistics, one entry per slot."""
+    def known_of(self, slot: int) -> tuple[float, float, float]:
+        """Return pulls and rewards of all time of a slot, and the mean of those remembered, nan without one."""
+        this = self.arms[slot]
+        counts = self.ever[slot] if self._forgets else this
+        return float(counts["pulls"]), float(counts["learned"]), float(this["mean"]) if this["learned"] > 0 else np.nan
+
+    def remembered(self) -> dict[str, Any]:
+        """Return what is remembered, as plain data."""
+        state = {name: self._state[name][0].item() for name in ("now", "unit", "remembered", "events_count")}
+        if self._state["window"][0]:
+            events = np.roll(self._memory.arrays["events"], -int(self._state["events_first"][0]))
+            kept = [(when, arm, reward) for when, arm, reward in events[: state["events_count"]].tolist() if arm >= 0]
+            return {"now": state["now"], "events": [[w, a, None if r != r else r] for w, a, r in kept]}
+        pulls, totals, learned = self.arms["pulls"], self.arms["total"], self.arms["learned"] > 0
+        return {
+            "now": state["now"],
+            "unit": state["unit"],
+            "rounds": state["remembered"],
+            "pulls": pulls.tolist(),
+            "weights": np.where(learned, self.ever["weight"], 0.0).tolist(),
+            "totals": totals.tolist(),
+            "waiting": self.ever["waiting"].tolist(),
+        }
+
+    def remember(self, pulls: Integers, learned: Integers, totals: Floats, remembered: dict[str, Any]) -> None:
+        """Take over all-time statistics and what is remembered, as `remembered` returned it."""
+        arms, ever = self.arms, self.ever
+        ever["pulls"], ever["learned"], ever["total"] = pulls, learned, totals
+        self._state["now"], self._state["rounds"] = remembered["now"], int(pulls.sum())
+        if self._state["window"][0]:
+            events = remembered["events"]
+            self._memory.make_room_for_events(len(events))
+            for when, arm, reward in events:
+                forgetting.restore_event(self.address, when, arm, np.nan if reward is None else reward)
+        else:
+            arms["pulls"], arms["total"], ever["weight"] = (remembered[key] for key in ("pulls", "totals", "weights"))
+            ever["waiting"], known = remembered["waiting"], ever["weight"] > 0.0
+            arms["learned"] = np.where(known, np.maximum(learned, 1), 0)
+            arms["mean"][known] = arms["total"][known] / ever["weight"][known]
+            self._state["unit"], self._state["remembered"] = remembered["unit"], remembered["rounds"]
+        self._recount()
+
+    def reserve_events(self, rounds: int) -> None:
+        """Make room for all events that a window can remember in so many rounds."""
+        if self._rule.window:
+            self._memory.make_room_for_events(min(self._rule.window, rounds) + rounds + 2)
+
+    def _make_room(self) -> None:
+        """Make room in the ring for the events of one call: a pull and a reward."""
+        if self._state["window"][0]:
+            self._memory.make_room_for_events(int(self._state["events_count"][0]) + 2)
+
+    def _learn_in_turn(self, slots: Integers, rewards: Floats) -> bool:
+        state, arrays = self._state.copy(), {name: array.copy() for name, array in self._memory.arrays.items()}
+        for slot, reward in zip(slots.tolist(), rewards.tolist(), strict=True):
+            if not self.learn(slot, reward):
+                self._memory.arrays["events"] = arrays["events"]
+                for name, array in arrays.items():
+                    self._memory.arrays[name][:] = array
+                self._state[:] = state
+                self._state["events"] = self._memory.arrays["events"].ctypes.data
+                return False
+        return True
+
+    def absorb(
+        self, pulls: npt.NDArray[Any], learned: Integers, totals: Floats, moments: npt.NDArray[Any] | None = None
+    ) -> None:
+        """Add statistics, one entry per slot; moments, if the family has spreads."""
+        if moments is not None:
+            merge_moments(self.moments, self.arms["total"], moments, totals)
         self.arms["total"] += totals
         self._add(pulls, learned)
 
@@ -130,25 +302,42 @@ class Selector:
         known = arms["learned"] > 0
         arms["mean"][known] = arms["total"][known] / arms["learned"][known]
         self._state["rounds"] += int(pulls.sum())
+        if self._family.spreads:
+            renew_spreads(self.address)
         self._recount()
+
+    def revise(self, slot: int, learned: int, total: float) -> None:
+        """Replace the rewards of an arm and the pulls that had them, at the cost of making order and bounds anew."""
+        arm = self.arms[slot : slot + 1]
+        more = learned - int(arm["learned"][0])
+        arm["pulls"] += more
+        arm["learned"], arm["total"], arm["mean"] = learned, total, total / learned if learned else 0.0
+        self._state["rounds"] += more
+        self._recount()
+
+    def count_pull(self, slot: int) -> None:
+        """Count a pull; its reward is pending."""
+        if self._forgets:
+            self._make_room()
+        operations.count_pull(self.address, slot)
 
     def forget(self, slot: int) -> bool:
         """Take back a pending pull; False if there is none."""
-        return steps.forget(self.address, slot)
+        return changes.forget(self.address, slot)
 
     def indices(self) -> Floats:
         """Return what each slot is compared by in the coming round."""
         if self._state["stale"][0]:
             self._rebuild()
         out = np.empty(self.slots)
-        steps.indices(self.address, out)
+        operations.indices(self.address, out)
         return out
 
     def index(self, slot: int) -> float:
         """Return what one slot is compared by in the coming round."""
         if self._state["stale"][0]:
             self._rebuild()
-        return steps.index_of(self.address, slot)
+        return operations.index_of(self.address, slot)
 
     def effective(self) -> Floats:
         """Return the effective arms of each slot, at the rule's rho or else 1/2; nan if never pulled or retired."""
@@ -157,7 +346,7 @@ class Selector:
         if self._state["stale"][0]:
             self._rebuild()
         out = np.empty(self.slots)
-        steps.effective(self.address, out)
+        operations.effective(self.address, out)
         return out
 
     def effective_of(self, slot: int) -> float:
@@ -166,20 +355,59 @@ class Selector:
             return float(self._with_rho().effective()[slot])
         if self._state["stale"][0]:
             self._rebuild()
-        return steps.effective_of(self.address, slot)
+        return operations.effective_of(self.address, slot)
 
     def _with_rho(self) -> Selector:
         """Return a twin that keeps its arms in order, to explain a rule that does not."""
-        rule = self._rule._replace(rho=0.5)
+        rule = self._rule._replace(rho=0.5, window=0, factor=0.0)
         twin = Selector(rule, self._family, 0, self.slots)
-        twin.set_active(np.flatnonzero(self.arms["active"] == 0), False)
-        twin.absorb(self.arms["pulls"].astype(np.int64), self.arms["learned"], self.arms["total"])
+        twin.retire_many(np.flatnonzero(self.arms["active"] == 0))
+        moments = self.moments if self._family.spreads else None
+        twin.absorb(self.arms["pulls"] * self._state["unit"], self.arms["learned"], self.arms["total"], moments)
         return twin
 
     @property
     def arms(self) -> npt.NDArray[Any]:
         """The records of the slots in use (a view)."""
         return self._memory.arms[: self.slots]
+
+    @property
+    def pulls(self) -> Integers:
+        """Pulls of the slots in use, of all time."""
+        return (self.ever["pulls"] if self._forgets else self.arms["pulls"]).astype(np.int64)
+
+    @property
+    def learned(self) -> Integers:
+        """Rewards of the slots in use, of all time."""
+        return np.asarray((self.ever if self._forgets else self.arms)["learned"])
+
+    @property
+    def totals(self) -> Floats:
+        """Sums of the rewards of the slots in use, of all time."""
+        return np.asarray((self.ever if self._forgets else self.arms)["total"])
+
+    @property
+    def means(self) -> Floats:
+        """Means of the remembered rewards of the slots in use; nan without one."""
+        return np.where(self.arms["learned"] > 0, self.arms["mean"], np.nan)
+
+    @property
+    def ever(self) -> npt.NDArray[Any]:
+        """The all-time records of the slots in use (a view); none, unless something forgets."""
+        return self._memory.arrays["ever"][: self.slots]
+
+    @property
+    def moments(self) -> npt.NDArray[Any]:
+        """The moments of the slots in use (a view); none, unless the family has spreads."""
+        return self._memory.arrays["moments"][: self.slots]
+
+    def spreads(self) -> Floats | None:
+        """Return the spread of each slot's rewards, 0 while they are all equal; None if the family has no spreads."""
+        if not self._family.spreads:
+            return None
+        out = np.empty(self.slots)
+        plain_spreads(self.address, out)
+        return out
 
     @property
     def slots(self) -> int:
@@ -197,6 +425,6 @@ class Selector:
         return int(self._state["rounds"][0])
 
     @property
-    def looks(self) -> int:
+    def evaluations(self) -> int:
         """Indices and bounds computed so far."""
-        return int(self._state["looks"][0])
+        return int(self._state["evaluations"][0])

@@ -25,41 +25,89 @@ ARM = np.dtype(
         ("group", np.int32),  # of the arms with the same pulls
         ("before", np.int32),  # neighbours in the bucket, or -1
         ("after", np.int32),
-        ("next", np.int32),  # in the line of arms in the same state; itself if there is no other
+        ("next", np.int32),  # in the ring of arms in the same state; itself if there is no other
         ("previous", np.int32),
         ("bucket", np.int8),  # of the bounds that expire together, or -1
         ("span", np.int8),  # the bound was last made for 2^span rounds
         ("active", np.int8),  # 0 once retired
-        ("hidden", np.int8),  # not the first of its line
+        ("hidden", np.int8),  # not the first of its ring
     ],
     align=True,
 )
+
+MOMENTS = np.dtype(
+    [
+        ("spread", np.float64),  # S: what bounds receive, so the first
+        ("total_rest", np.float64),  # what rounding took from the sum of the rewards
+        ("squares", np.float64),  # sum of their squares
+        ("squares_rest", np.float64),  # what rounding took from it
+        ("least", np.float64),  # reward
+        ("most", np.float64),
+        ("least_count", np.float64),  # how many rewards are the least
+        ("most_count", np.float64),
+    ]
+)
+
+EVER = np.dtype(
+    [
+        ("pulls", np.int64),  # of all time, as the records have them where nothing is forgotten
+        ("learned", np.int64),
+        ("total", np.float64),
+        ("total_rest", np.float64),  # what rounding took from the sum of the remembered rewards
+        ("weight", np.float64),  # of the rewards under a discount
+        ("waiting", np.float64),  # weight of the pending pulls under a discount
+    ]
+)
+
+EVENT = np.dtype([("when", np.int64), ("arm", np.int64), ("reward", np.float64)])  # a pull's reward is nan
 
 STATE = np.dtype(
     [
         ("rounds", np.int64),  # pulls of all arms, the retired included
         ("slots", np.int64),  # arms ever added
         ("active", np.int64),  # arms not retired
-        ("fresh", np.int64),  # active arms never pulled
-        ("cursor", np.int64),  # no fresh arm stands before this one
+        ("unpulled", np.int64),  # active arms never pulled
+        ("cursor", np.int64),  # no such arm has a lower number
         ("leader", np.int64),  # the arm without a bound, whose index is computed anew each round; or -1
-        ("hot", np.int64),  # another arm without a bound: the one that won last, if it is not the leader; or -1
+        ("challenger", np.int64),  # another arm without a bound: the one that won last, if not the leader; or -1
         ("stale", np.int64),  # order and bounds must be rebuilt before the next selection
-        ("check", np.int64),  # the round in which the first bucket expires
-        ("free", np.int64),  # first free group
-        ("ordered", np.int64),  # the level reads effective arms, so arms are kept in order of pulls
+        ("changing", np.int64),  # arms may be retired and pulls forgotten, so bounds need slack for it
+        ("clock_shift", np.int64),  # how far retired arms and forgotten pulls have moved the clock of bounds
+        ("next_expiry", np.int64),  # when the first bucket expires, by that clock
+        ("leads", np.int64),  # the leader may be pulled many times without selecting
+        ("lead_pulls", np.int64),  # how many times to try next
+        ("free_group", np.int64),  # the first of them
+        ("reads_effective", np.int64),  # the level reads effective arms
+        ("ordered", np.int64),  # and these are not all arms (rho > 0), so arms are kept in order of pulls
         ("trend", np.int64),
         ("shared", np.int64),  # the level is the same for all arms
+        ("samples", np.int64),  # scores fall as their uniforms rise, so arms keep caps
         ("signed", np.int64),  # a negative level has a meaning
         ("seed", np.int64),
         ("horizon", np.int64),  # the last round that may be played, or 0
-        ("looks", np.int64),  # indices and bounds computed so far, to see what a selection costs
+        ("with_arms", np.int64),  # how the level moves with the number of arms
+        ("evaluations", np.int64),  # indices and bounds computed so far, to see what a selection costs
         ("rho", np.float64),
-        ("when", np.float64),  # the round for which a shared level was last computed, or 0
-        ("common", np.float64),  # and that level
+        ("ticks_per_arm", np.float64),  # how far the clock moves when one effective arm is lost
+        ("arms_per_tick", np.float64),  # its inverse; 0 if the level reads no number of arms that can fall
+        ("shared_round", np.float64),  # the round for which a shared level was last computed, or 0
+        ("shared_level", np.float64),  # and that level
+        ("spreads", np.int64),  # bounds receive the spread of their arm's rewards
+        ("least", np.float64),  # reward of all arms, if there are spreads
+        ("most", np.float64),
+        ("memory", np.int64),  # EVERYTHING, WINDOW or DISCOUNT
+        ("window", np.int64),  # rounds
+        ("now", np.int64),  # pulls ever made, those that were taken back included, if there is a memory
+        ("events_first", np.int64),  # place of the oldest
+        ("events_count", np.int64),
+        ("events_size", np.int64),
+        ("factor", np.float64),  # of a discount
+        ("unit", np.float64),  # what a pull of 1 in the records counts now
+        ("remembered", np.float64),  # pulls of all arms, in these records
         ("level", np.int64),  # addresses
         ("score", np.int64),
         ("bound", np.int64),
+        ("upper", np.int64),
         ("divergence", np.int64),
         ("posterior", np.int64),
         ("parameters", np.int64),
@@ -74,6 +122,10 @@ STATE = np.dtype(
         ("buckets", np.int64),
         ("due", np.int64),
         ("recent", np.int64),
+        ("caps", np.int64),
+        ("moments", np.int64),
+        ("ever", np.int64),
+        ("events", np.int64),
         ("root", np.int64),  # level of the root of a tree
         ("capacity", np.int64),
     ],
@@ -86,6 +138,8 @@ FANOUT = 16  # children of a tree node: two cache lines
 SHIFT = 4
 BUCKETS = 120
 RECENT = 64
+CAPS = 16  # of an arm
+EVERYTHING, WINDOW, DISCOUNT = 0, 1, 2
 NEVER = np.int64(2**62)
 
 
@@ -100,8 +154,12 @@ powers_at = array_at(np.float64)  # tree over places: T^rho, and sums of it
 prefix_at = array_at(np.float64)  # the same tree: sums within each node up to and including a child
 bounds_at = array_at(np.float64)  # tree over arms: upper bounds on their indices, and largest ones
 buckets_at = array_at(np.int32)  # first arm of each bucket, or -1
-due_at = array_at(np.int64)  # the round in which each bucket expires
-recent_at = array_at(np.int32)  # by hash of its state, an arm that was looked at, or -1
+due_at = array_at(np.int64)  # when each bucket expires
+caps_at = array_at(np.float64)  # CAPS for each arm: what its score cannot exceed at uniforms of some size
+moments_at = array_at(MOMENTS)  # one per slot, if there are spreads
+ever_at = array_at(EVER)  # one per slot, if there is a memory
+events_at = array_at(EVENT)  # a ring of what a window remembers
+recent_at = array_at(np.int32)  # by hash of its state, an arm that was evaluated, or -1
 
 
 def offsets(capacity: int) -> Integers:
@@ -115,9 +173,13 @@ def offsets(capacity: int) -> Integers:
 
 
 class Memory:
-    """The arrays of one selector, and the record by which kernels reach them. Empty, with room for `capacity` arms."""
+    """The arrays of one selector, and the record by which kernels reach them. Empty, with room for `capacity` arms.
 
-    def __init__(self, capacity: int) -> None:
+    Caps take memory only if there are `samples`, moments only if there are `spreads`, all-time statistics only if
+    something `forgets`.
+    """
+
+    def __init__(self, capacity: int, samples: bool = False, spreads: bool = False, forgets: bool = False) -> None:
         starts = offsets(capacity)
         self.arms = np.zeros(capacity, ARM)
         self.arrays = {
@@ -131,11 +193,48 @@ class Memory:
             "buckets": np.full(BUCKETS, -1, np.int32),
             "due": np.zeros(BUCKETS, np.int64),
             "recent": np.full(RECENT, -1, np.int32),
+            "caps": np.full(CAPS * capacity if samples else 0, np.inf),
+            "moments": np.zeros(capacity if spreads else 0, MOMENTS),
+            "ever": np.zeros(capacity if forgets else 0, EVER),
+            "events": np.zeros(0, EVENT),
         }
+        self.arrays["moments"]["least"], self.arrays["moments"]["most"] = np.inf, -np.inf
         self.state = np.zeros(1, STATE)
-        for name, array in self.arrays.items():
-            self.state[name] = array.ctypes.data
-        self.state["root"], self.state["capacity"] = len(starts) - 2, capacity
-        self.state["leader"], self.state["hot"], self.state["stale"] = -1, -1, 1
+        self.state["least"], self.state["most"], self.state["unit"] = np.inf, -np.inf, 1.0
+        self._point_at_arrays()
+        self.state["leader"], self.state["challenger"], self.state["stale"] = -1, -1, 1
         self.arms["bucket"] = -1
         self.address = int(self.state.ctypes.data)
+
+    def _point_at_arrays(self) -> None:
+        for name, array in self.arrays.items():
+            self.state[name] = array.ctypes.data
+        self.state["root"], self.state["capacity"] = len(self.arrays["offsets"]) - 2, len(self.arms)
+
+    def with_capacity(self, capacity: int) -> Memory:
+        """Return larger memory with the same contents, in which sums and largest bounds must be made anew."""
+        samples, spreads = len(self.arrays["caps"]) > 0, len(self.arrays["moments"]) > 0
+        larger, old = Memory(capacity, samples, spreads, len(self.arrays["ever"]) > 0), len(self.arms)
+        for name in ("arms", "order", "powers", "bounds"):  # of trees, the leaves
+            larger.arrays[name][:old] = self.arrays[name][:old]
+        for name in ("moments", "ever"):
+            larger.arrays[name][:old] = self.arrays[name][:old]
+        larger.arrays["events"] = self.arrays["events"]
+        for name in ("buckets", "due", "recent"):
+            larger.arrays[name][:] = self.arrays[name]
+        groups = larger.arrays["groups"]
+        groups["start"] = np.arange(1, len(groups) + 1)  # the old ones' last free group has the first new one after it
+        groups[: old + 1] = self.arrays["groups"]
+        larger.state[:] = self.state
+        larger._point_at_arrays()
+        return larger
+
+    def make_room_for_events(self, count: int) -> None:
+        """Make the ring of events large enough for so many."""
+        old, size, first = self.arrays["events"], len(self.arrays["events"]), int(self.state["events_first"][0])
+        if count <= size:
+            return
+        self.arrays["events"] = np.zeros(max(count, 2 * size), EVENT)
+        self.arrays["events"][:size] = np.roll(old, -first)
+        self.state["events_first"], self.state["events_size"] = 0, len(self.arrays["events"])
+        self.state["events"] = self.arrays["events"].ctypes.data

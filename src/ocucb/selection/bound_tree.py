@@ -1,4 +1,4 @@
-"""A tournament over upper bounds: who could be largest, and everyone who could be at least so large."""
+"""A tournament tree over upper bounds: which arm could be largest, and every arm that could be at least so large."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BYTES = 8  # of a bound
 
 
 @kernel
-def highest(state: State) -> float:
+def largest_bound(state: State) -> float:
     """Return the largest bound."""
     return float(bounds_at(state.bounds)[offsets_at(state.offsets)[state.root]])
 
@@ -24,15 +24,15 @@ def _node(state: State, level: int, node: int) -> int:
 
 
 @kernel
-def holder(state: State) -> int:
+def arm_of_largest_bound(state: State) -> int:
     """Return the lowest arm with the largest bound."""
-    return _descend(state, state.root, 0, highest(state))
+    return _descend(state, state.root, 0, largest_bound(state))
 
 
 @kernel
 def first_arm(state: State, least: float) -> int:
     """Return the lowest arm with a bound of `least` or more, or -1."""
-    return _descend(state, state.root, 0, least) if highest(state) >= least else -1
+    return _descend(state, state.root, 0, least) if largest_bound(state) >= least else -1
 
 
 @kernel
@@ -79,7 +79,7 @@ def set_bound(state: State, arm: int, bound: float) -> None:
 
 
 @kernel
-def rebuild_crown(state: State) -> None:
+def rebuild_bounds(state: State) -> None:
     """Recompute the tree above the leaves."""
     offsets = offsets_at(state.offsets)
     bounds = bounds_at(state.bounds)
