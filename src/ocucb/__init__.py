@@ -6,8 +6,10 @@
 >>> bandit.learn(arm, 0.7)
 """
 
-from ocucb.bandit import Bandit, Explanation
+from ocucb.arm_statistics import ArmStatistics, Choice, Statistics
+from ocucb.bandit import Bandit
 from ocucb.compiled import kernel as level
+from ocucb.confidence_sequences import Intervals
 from ocucb.errors import (
     ArmError,
     GuaranteeWarning,
@@ -17,9 +19,11 @@ from ocucb.errors import (
     RewardError,
     StateError,
 )
-from ocucb.noise import Bernoulli, Bounded, Exponential, Gaussian, Noise, Poisson
+from ocucb.memory import Discount, Window
+from ocucb.noise import Bernoulli, Bounded, Exponential, Gaussian, GaussianUnknownScale, Noise, Poisson
 from ocucb.policies import (
     IMED,
+    KLLUCB,
     KLUCB,
     MOSS,
     OCUCB,
@@ -27,6 +31,9 @@ from ocucb.policies import (
     AdaUCB,
     BayesUCB,
     EpsilonGreedy,
+    EpsilonThompson,
+    ExpTS,
+    ExpTSPlus,
     Gittins,
     Greedy,
     KLUCBHPlus,
@@ -34,39 +41,54 @@ from ocucb.policies import (
     KLUCBPlusPlus,
     KLUCBSwitch,
     LevelPolicy,
+    MaillardSampling,
+    MOSSAnytime,
     OCUCBn,
     Policy,
     ThompsonSampling,
+    TopTwo,
     Uniform,
 )
+from ocucb.registry import register
+from ocucb.verdict import Verdict
 
 __version__ = "0.1.0"
 
 __all__ = [
     "IMED",
+    "KLLUCB",
     "KLUCB",
     "MOSS",
     "OCUCB",
     "UCB",
     "AdaUCB",
     "ArmError",
+    "ArmStatistics",
     "Bandit",
     "BayesUCB",
     "Bernoulli",
     "Bounded",
+    "Choice",
+    "Discount",
     "EpsilonGreedy",
-    "Explanation",
+    "EpsilonThompson",
+    "ExpTS",
+    "ExpTSPlus",
     "Exponential",
     "Gaussian",
+    "GaussianUnknownScale",
     "Gittins",
     "Greedy",
     "GuaranteeWarning",
     "HorizonError",
+    "Intervals",
     "KLUCBHPlus",
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "KLUCBSwitch",
     "LevelPolicy",
+    "MOSSAnytime",
+    "MaillardSampling",
     "Noise",
     "OCUCBn",
     "OcucbError",
@@ -75,7 +97,12 @@ __all__ = [
     "Policy",
     "RewardError",
     "StateError",
+    "Statistics",
     "ThompsonSampling",
+    "TopTwo",
     "Uniform",
+    "Verdict",
+    "Window",
     "level",
+    "register",
 ]

@@ -18,10 +18,13 @@ from ocucb.theory.bounds import (
     worst_case_rate,
 )
 from ocucb.theory.gaps import effective_arms, gaps
+from ocucb.theory.identification import CharacteristicTime, characteristic_time
 
 __all__ = [
     "Alternative",
+    "CharacteristicTime",
     "asymptotic_slope",
+    "characteristic_time",
     "effective_arms",
     "finite_time_sum",
     "gaps",

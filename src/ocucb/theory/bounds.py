@@ -24,24 +24,31 @@ class Alternative(NamedTuple):
     bound: Floats
 
 
-def finite_time_sum(means: npt.ArrayLike, n: npt.ArrayLike, rho: float = 0.5, *, corrected: bool = False) -> Floats:
+def finite_time_sum(
+    means: npt.ArrayLike, n: npt.ArrayLike, rho: float = 0.5, *, corrected: bool = False, shrink: bool = False
+) -> Floats:
     """Return the sum of Theorem 1 at each horizon n, without its constant C_η.
 
     Σ_{i: Δ_i > 0} ( Δ_i + (1/Δ_i) log max{ n Δ_i² log(n) / k_{i,ρ}, log(n) } )   (Theorem 1)
 
     As printed it is negative for n = 2 and small gaps, where log(n) < 1, so no regret is below it. The last line of the
     proof has one term more, log max{ n Δ_i² log(n) / k_{i,ρ}, log(n), e }: that is `corrected`, for n = 1 as well.
+    `shrink` is the corrected sum with n Δ_i² in place of n Δ_i² log(n): the guarantee of OCUCB-n with t in place of
+    t log t, for every ρ in [1/2, 1] (docs/theorem.md).
 
     >>> round(float(finite_time_sum([0.0, -0.5], 1000)), 6)
     14.021917
     >>> round(float(finite_time_sum([0.0, -0.5], 2)), 6), float(finite_time_sum([0.0, -0.5], 2, corrected=True))
     (-0.233026, 2.5)
+    >>> round(float(finite_time_sum([0.0, -0.5], 1000, shrink=True)), 6)
+    10.156627
     """
-    rounds = _rounds(n, 1 if corrected else 2)
+    positive = corrected or shrink
+    rounds = _rounds(n, 1 if positive else 2)
     gap, effective = _suboptimal(means, rho)
     log = np.log(rounds)
-    inside = np.maximum(rounds * gap**2 * log / effective, log)
-    return np.asarray(np.sum(gap + np.log(_at_least_e(inside, corrected)) / gap, axis=-1))
+    inside = np.maximum(rounds * gap**2 * (1.0 if shrink else log) / effective, log)
+    return np.asarray(np.sum(gap + np.log(_at_least_e(inside, positive)) / gap, axis=-1))
 
 
 def klucb_plus_sum(means: npt.ArrayLike, n: npt.ArrayLike, *, corrected: bool = False) -> Floats:

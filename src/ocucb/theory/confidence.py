@@ -130,6 +130,21 @@ def alpha_mean_bound(
     return float(ratio / (ratio - blocks) * first * np.sum(series))
 
 
+def alpha_constant(eta: float) -> float:
+    """Return a constant that serves all Δ, all λ_1, ..., λ_d, all 1-subgaussian noise and all ρ in [1/2, 1] at once.
+
+    Δ E[α] ≤ A_η Σ_i min{1/Δ, √λ_i},  A_η = (4η/(η-1)) b² (1 + (3 + 1/e)/log b), b = (1+η)/2   (docs/theorem.md)
+
+    α falls as η grows, so η beyond 2 is taken as 2.
+
+    >>> round(alpha_constant(2.0), 3), alpha_constant(3.0) == alpha_constant(2.0)
+    (167.512, True)
+    """
+    ratio = min(2.0, _eta(eta))
+    base = (1.0 + ratio) / 2.0
+    return 2.0 * ratio / (ratio - 1.0) * 2.0 * base**2 * (1.0 + (3.0 + 1.0 / math.e) / math.log(base))
+
+
 def alpha_tail_bound(level: npt.ArrayLike, gap: float, eta: float, rho: float, caps: npt.ArrayLike) -> Floats:
     """Return what P(α ≥ level) does not exceed, for any 1-subgaussian noise.
 

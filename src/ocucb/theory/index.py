@@ -10,7 +10,7 @@ from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
 
 
-def confidence(pulls: npt.ArrayLike, t: npt.ArrayLike, rho: float = 0.5) -> Floats:
+def confidence(pulls: npt.ArrayLike, t: npt.ArrayLike, rho: float = 0.5, *, shrink: bool = False) -> Floats:
     """Return one over the confidence level of each arm in round t.
 
     B_i(t-1) = max{ e, log t, t log t / Σ_j min{T_i, T_j^ρ T_i^{1-ρ}} },  T = T(t-1)   (below eq. (1))
@@ -19,6 +19,7 @@ def confidence(pulls: npt.ArrayLike, t: npt.ArrayLike, rho: float = 0.5) -> Floa
     ----------
     pulls : T_j(t-1) > 0, the last axis over arms; further axes are further states.
     t : the round about to be played, one for each state.
+    shrink : t in place of t log t, as the Discussion proposes; docs/theorem.md has its guarantee.
 
     >>> confidence([1, 3], t=5, rho=1.0).round(6).tolist()
     [4.023595, 2.718282]
@@ -28,21 +29,31 @@ def confidence(pulls: npt.ArrayLike, t: npt.ArrayLike, rho: float = 0.5) -> Floa
     if not (np.isfinite(rounds) & (rounds >= 1.0)).all():
         raise ParameterError(f"t must be 1 or more, got {t!r}; rounds are numbered from 1")
     log = np.log(rounds)
-    return np.asarray(np.maximum(np.maximum(np.e, log), rounds / shared_pulls(taken, rho) * log))
+    shared = rounds / shared_pulls(taken, rho)
+    return np.asarray(np.maximum(np.maximum(np.e, log), shared if shrink else shared * log))
 
 
-def index(means: npt.ArrayLike, pulls: npt.ArrayLike, t: npt.ArrayLike, eta: float = 1.1, rho: float = 0.5) -> Floats:
+def index(
+    means: npt.ArrayLike,
+    pulls: npt.ArrayLike,
+    t: npt.ArrayLike,
+    eta: float = 1.1,
+    rho: float = 0.5,
+    *,
+    shrink: bool = False,
+) -> Floats:
     """Return the index of each arm in round t.
 
     γ_i(t) = mean_i + √( 2η log(B_i(t-1)) / T_i(t-1) )   (eq. (1))
 
-    Means and pulls after t-1 rounds, shaped as for `confidence`.
+    Means and pulls after t-1 rounds, shaped as for `confidence`; `shrink` as there.
 
     >>> index([0.5, 0.25], [1, 1], t=3, eta=2.0).round(6).tolist()
     [2.5, 2.25]
     """
     taken = _pulls(pulls)
-    width = 2.0 * above("eta", eta, 0.0, "Theorem 1 needs more than 1") * np.log(confidence(taken, t, rho)) / taken
+    level = np.log(confidence(taken, t, rho, shrink=shrink))
+    width = 2.0 * above("eta", eta, 0.0, "Theorem 1 needs more than 1") * level / taken
     return np.asarray(np.asarray(means, dtype=np.float64) + np.sqrt(width))
 
 

@@ -82,6 +82,22 @@ def peeling_bound(eta: npt.ArrayLike, rho: npt.ArrayLike, cap: npt.ArrayLike, x:
     return np.asarray(np.where(long, base / rate * (1.0 / math.e + 1.0 / np.log(base)), second))
 
 
+def uniform_peeling_bound(eta: npt.ArrayLike, cap: npt.ArrayLike, x: npt.ArrayLike) -> Floats:
+    """Return a bound that serves every ρ in [1/2, 1] with one constant.
+
+    η (1 + (3 + 1/e)/log η) min{1/x, √(λ/x)}   (docs/theorem.md, step 2)
+
+    It keeps ∫_a^1 v^-ρ dv, a = λx, as it stands, which is at most 1/(1-ρ) as well as log(1/a).
+
+    >>> round(float(uniform_peeling_bound(2.0, 0.5, 0.5)), 6)
+    11.717646
+    """
+    base, _, limit, rate = _parameters(eta, 0.5, cap, x)
+    with np.errstate(over="ignore", under="ignore"):
+        scale = np.minimum(1.0 / rate, np.sqrt(limit / rate))
+    return np.asarray(base * (1.0 + (3.0 + 1.0 / math.e) / np.log(base)) * scale)
+
+
 def peeling_rate(rho: npt.ArrayLike, cap: npt.ArrayLike, x: npt.ArrayLike) -> Floats:
     """Return the part of the bound that does not depend on η.
 

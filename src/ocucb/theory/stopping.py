@@ -14,26 +14,30 @@ from ocucb.theory.gaps import effective_arms, gaps
 from ocucb.theory.optimists import optimistic_arms
 
 
-def expected_confidence(means: npt.ArrayLike, n: float, rho: float) -> Floats:
+def expected_confidence(means: npt.ArrayLike, n: float, rho: float, *, shrink: bool = False) -> Floats:
     """Return the confidence that the theorem gives each arm; e or log n for an arm of gap 0.
 
     b_i = max{ n Δ_i² log(n) / k_{i,ρ}, log(n), e }   (eq. def:bt)
 
+    shrink : n Δ_i² in place of n Δ_i² log(n), for the index with t in place of t log t (docs/theorem.md).
+
     >>> expected_confidence([0.0, -1.0], 100, rho=0.5).round(4).tolist()
     [4.6052, 230.2585]
     """
-    return _confidence(gaps(means), n, effective_arms(means, rho))
+    return _confidence(gaps(means), n, effective_arms(means, rho), shrink)
 
 
-def tape_confidence(means: npt.ArrayLike, n: float, optimistic: npt.ArrayLike, eta: float, rho: float) -> Floats:
+def tape_confidence(
+    means: npt.ArrayLike, n: float, optimistic: npt.ArrayLike, eta: float, rho: float, *, shrink: bool = False
+) -> Floats:
     """Return the confidence that the optimists of a tape give each arm.
 
-    B_i = max{ n Δ_i² log(n) / K_{i,ρ}, log(n), e }   (eq. def:bt)
+    B_i = max{ n Δ_i² log(n) / K_{i,ρ}, log(n), e }   (eq. def:bt); `shrink` as for `expected_confidence`
 
     >>> tape_confidence([0.0, -1.0], 100, [False, False], eta=2.0, rho=0.5).round(4).tolist()
     [4.6052, 460.517]
     """
-    return _confidence(gaps(means), n, optimistic_arms(means, optimistic, eta, rho))
+    return _confidence(gaps(means), n, optimistic_arms(means, optimistic, eta, rho), shrink)
 
 
 def settling_time(
@@ -108,19 +112,20 @@ def settling_bound(gap: float, confidences: npt.ArrayLike, eta: float) -> Floats
     return np.asarray(1.0 + 8.0 / above("gap", gap, 0.0, "give Δ_i") ** 2 * (width + np.sqrt(np.pi * width) + 1.0))
 
 
-def stopping_sum(means: npt.ArrayLike, n: float, rho: float) -> float:
+def stopping_sum(means: npt.ArrayLike, n: float, rho: float, *, shrink: bool = False) -> float:
     """Return the right-hand side of the lemma on τ_Δ, without its constant.
 
-    Σ_{i: Δ_i > 0} √( 1 + log(b_i)/Δ_i² )   (Lemma stopping)
+    Σ_{i: Δ_i > 0} √( 1 + log(b_i)/Δ_i² )   (Lemma stopping); `shrink` as for `expected_confidence`
 
     >>> round(stopping_sum([0.0, -1.0], 100, rho=0.5), 6)
     2.537558
     """
-    gap, confidence = gaps(means), expected_confidence(means, n, within("rho", rho, 0.0, 1.0, "use rho=0.5"))
+    within("rho", rho, 0.0, 1.0, "use rho=0.5")
+    gap, confidence = gaps(means), expected_confidence(means, n, rho, shrink=shrink)
     below = gap > 0.0
     return float(np.sum(np.sqrt(1.0 + np.log(confidence[below]) / gap[below] ** 2)))
 
 
-def _confidence(gap: Floats, n: float, effective: Floats) -> Floats:
+def _confidence(gap: Floats, n: float, effective: Floats, shrink: bool) -> Floats:
     log = math.log(at_least("n", n, 1.0, "give the number of rounds"))
-    return np.asarray(np.maximum(n * gap**2 * log / effective, max(log, math.e)))
+    return np.asarray(np.maximum(n * gap**2 * (1.0 if shrink else log) / effective, max(log, math.e)))

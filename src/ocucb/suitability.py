@@ -1,0 +1,27 @@
+"""Which policies go with which noise families and memories."""
+
+from __future__ import annotations
+
+from ocucb.errors import ParameterError
+from ocucb.memory import Memory
+from ocucb.noise import Noise
+from ocucb.policies import Policy
+
+
+def check_suitable(policy: Policy, noise: Noise, memory: Memory | None = None) -> None:
+    """Raise one clear line for a policy that makes no sense under a noise family, or either with a memory."""
+    if memory is not None and policy.name in ("top-two", "kl-lucb"):
+        raise ParameterError(
+            f"{policy} looks for a verdict, and with {memory} there is none: what drifts has no one mean; use OCUCBn()"
+        )
+    if memory is not None and policy.name == "gittins":
+        raise ParameterError(
+            f"{policy} plans for rewards that are never forgotten; with {memory} use OCUCBn() or MOSS(horizon)"
+        )
+    if memory is not None and noise.family().spreads:
+        raise ParameterError(f"{noise} cannot forget the spread of rewards; with {memory} use Gaussian(scale)")
+    if policy.rule().reads_divergence and noise.family().spreads:
+        raise ParameterError(
+            f"{policy} reads a divergence that all arms share, and under {noise} each arm has its own; "
+            "use OCUCBn(), KLUCB() or ThompsonSampling()"
+        )
