@@ -9,14 +9,13 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.problem import Problem
-from ocucb.lab.statistics import Interval, interval, quantiles
-from ocucb.noise import Gaussian
+from ocucb.lab.statistics import IntervalKind, interval, quantiles
 from ocucb.theory import finite_time_sum, lai_robbins_slope, lower_bound, lower_bound_condition
 
-Band = Interval | Literal["quantiles"]
+Band = IntervalKind | Literal["quantiles"]
 
 
-class Curve(NamedTuple):
+class BoundCurve(NamedTuple):
     """A bound to draw: what it is called, and its values from the round where it starts to mean something."""
 
     label: str
@@ -24,23 +23,28 @@ class Curve(NamedTuple):
     values: Floats
 
 
-def theory_curves(problem: Problem, rounds: Sequence[int]) -> list[Curve]:
+def bound_curves(problem: Problem, rounds: Sequence[int]) -> list[BoundCurve]:
     """Return the bounds that can be drawn for a problem without a constant made up.
 
     The Lai-Robbins slope times log t, for every noise family; for Gaussian noise also Theorem 1's sum, whose constant
     nobody knows, with constant 1 (and rho = 1/2), and statement 1 of Appendix A where its condition holds. Noise of
-    scale σ is noise of scale 1 on means divided by σ.
+    scale σ is noise of scale 1 on means divided by σ. None where the problem is not plain, of which
+    the bounds do not speak.
     """
+    if not problem.plain:
+        return []
     steps = np.array([step for step in rounds if step >= 2], dtype=np.float64)
     slope = lai_robbins_slope(problem.means, problem.noise)
-    curves = [Curve(f"Lai–Robbins: {slope:.3g} log t", steps, slope * np.log(steps))]
-    if isinstance(problem.noise, Gaussian) and max(problem.gaps) > 0.0:
-        scale = problem.noise.scale
+    curves = [BoundCurve(f"Lai–Robbins: {slope:.3g} log t", steps, slope * np.log(steps))]
+    scale = problem.noise.gaussian_scale()
+    if scale is not None and max(problem.gaps) > 0.0:
         means = np.array(problem.means) / scale
-        curves.append(Curve("Theorem 1's sum (constant 1)", steps, scale * finite_time_sum(means, steps)))
+        curves.append(BoundCurve("Theorem 1's sum (constant 1)", steps, scale * finite_time_sum(means, steps)))
         holds = steps[lower_bound_condition(means, steps)]
-        curves.append(Curve("Appendix A, statement 1", holds, scale * lower_bound(means, holds)))
-    return [Curve(label, t[values > 0.0], values[values > 0.0]) for label, t, values in curves if (values > 0.0).any()]
+        curves.append(BoundCurve("Appendix A, statement 1", holds, scale * lower_bound(means, holds)))
+    return [
+        BoundCurve(label, t[values > 0.0], values[values > 0.0]) for label, t, values in curves if (values > 0.0).any()
+    ]
 
 
 def curve_with_band(samples: Floats, band: Band) -> tuple[Floats, Floats, Floats]:

@@ -7,27 +7,26 @@ import textwrap
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeAlias
 
-import tomli_w
-
 from ocucb.checks import real, whole
 from ocucb.errors import ParameterError
 from ocucb.lab.problem import Problem
+from ocucb.lab.problem_spec import read_problem, write_problem
+from ocucb.lab.remembering import check_fit
 from ocucb.lab.shard import Shard
 from ocucb.lab.spec import (
-    closest,
     describe_noise,
     describe_policy,
-    find,
+    find_named,
     format_noise,
     format_policy,
     parse_call,
     read_policies,
-    read_problem,
-    write_problem,
+    suggest,
 )
 from ocucb.noise import Noise
 from ocucb.policies import Policy
@@ -82,37 +81,50 @@ class Experiment:
         }
         for name, value in clean.items():
             object.__setattr__(self, name, value)
+        for problem in self.problems:
+            for _, policy in self.policies:
+                check_fit(policy, problem.assumed_noise)
+        for problem in problems:
+            if problem.delay is not None and problem.delay.least() >= horizon:
+                raise ParameterError(
+                    f"delays of {problem.name} must end before the horizon, {horizon}, got {problem.delay}; "
+                    "no reward would ever come"
+                )
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What the policies are called here."""
         return tuple(label for label, _ in self.policies)
 
-    @property
-    def block(self) -> int:
+    @cached_property
+    def block_size(self) -> int:
         """Runs of one shard. It hangs on the experiment only, so that shards are the same wherever they are played."""
         arms = max(problem.arms for problem in self.problems)
         steps = self.horizon * (1 + arms // SHARD_ARMS)
         return max(1, min(SHARD_STEPS // steps, SHARD_RUNS, self._cap))
 
-    @property
+    @cached_property
     def blocks(self) -> int:
         """Blocks of runs that each policy on each problem has, or may come to have."""
-        return -(-self._cap // self.block)
+        return -(-self._cap // self.block_size)
 
-    @property
-    def room(self) -> int:
+    @cached_property
+    def capacity(self) -> int:
         """Runs that each policy on each problem has, or may come to have; whole blocks where precision decides."""
-        return self._cap if self.runs is not None else self.blocks * self.block
+        return self._cap if self.runs is not None else self.blocks * self.block_size
 
     @property
     def _cap(self) -> int:
         return self.max_runs if self.runs is None else self.runs
 
+    def runs_between(self, first_block: int, last_block: int) -> int:
+        """Return the runs in the blocks from the first up to, not including, the last."""
+        return min(last_block * self.block_size, self.capacity) - min(first_block * self.block_size, self.capacity)
+
     def shard(self, key: Key) -> Shard:
         """Return the shard of one problem, one policy, one block of runs."""
         problem, policy, block = key
-        first = block * self.block
+        first = block * self.block_size
         return Shard(
             self.problems[problem],
             self.policies[policy][1],
@@ -120,7 +132,7 @@ class Experiment:
             self.checkpoints,
             self.seed,
             first,
-            min(self.block, self.room - first),
+            min(self.block_size, self.capacity - first),
         )
 
     def shards(self, first_block: int, last_block: int) -> list[tuple[Key, Shard]]:
@@ -142,6 +154,10 @@ class Experiment:
 
     def describe(self) -> str:
         """Return the experiment as TOML with policies and noise of the user's own described; not to be read back."""
+        return self._description
+
+    @cached_property
+    def _description(self) -> str:
         return _to_toml(self, describe_policy, describe_noise)
 
     @classmethod
@@ -154,7 +170,7 @@ class Experiment:
         known = [field.name for field in fields(cls)]
         for key in data:
             if key not in known:
-                raise ParameterError(f"keys of an experiment are {', '.join(known)}, got {key!r}{closest(key, known)}")
+                raise ParameterError(f"keys of an experiment are {', '.join(known)}, got {key!r}{suggest(key, known)}")
         for key in ("problems", "policies", "horizon"):
             if key not in data:
                 raise ParameterError(f"an experiment must have {key}, got only {', '.join(data) or 'nothing'}; add it")
@@ -281,6 +297,8 @@ def _to_toml(experiment: Experiment, write_policy: Callable[[Policy], str], writ
     named = all(set(problem) == {"problem"} for problem in problems)
     data["problems"] = [problem["problem"] for problem in problems] if named else problems
     data["policies"] = {label: write_policy(policy) for label, policy in experiment.policies}
+    import tomli_w  # noqa: PLC0415 - who only reads policies by their names, as the service does, need not have it
+
     return NUMBERS.sub(_wrap, tomli_w.dumps(data))
 
 
@@ -293,7 +311,7 @@ def _wrap(match: re.Match[str]) -> str:
 
 def _read_checkpoints(text: str, horizon: int) -> tuple[int, ...]:
     call = parse_call("checkpoints", "linear(100)", text)
-    spacing = find("checkpoints", call.name, SPACINGS)
+    spacing = find_named("checkpoints", call.name, SPACINGS)
     if len(call.given) != 1 or call.named:
         raise ParameterError(f'checkpoints must say how many, as in "{call.name}(100)", got {text!r}')
     return spacing(horizon, whole("checkpoints", call.given[0], 1, f'use "{call.name}(100)"'))

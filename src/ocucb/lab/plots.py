@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from textwrap import fill
@@ -23,15 +24,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ocucb.errors import ParameterError
-from ocucb.lab.curves import Band, curve_with_band, theory_curves
+from ocucb.lab.chart import Scale
+from ocucb.lab.curves import Band, bound_curves, curve_with_band
+from ocucb.lab.dataset import pull_shares, regret_samples
+from ocucb.lab.identification import Identified
 from ocucb.lab.problem import Problem
-from ocucb.lab.statistics import Row, pull_shares, quantiles, regret_samples
-
-Scale = Literal["log", "linear"]
+from ocucb.lab.statistics import quantiles
+from ocucb.lab.summary import SummaryRow
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DARK_PALETTE = ("#4AA3DF", "#F07F3C", "#2CC295", "#E29BC3", "#F0B23E", "#8FD0F5", "#F2F2F2")
-PAGE = {
+PAGE_COLOURS = {
     "light": {"paper": "#ffffff", "panel": "#f6f7f9", "ink": "#1b1f24", "soft": "#5c6670", "line": "#d9dee3"},
     "dark": {"paper": "#14171a", "panel": "#1d2226", "ink": "#e8eaed", "soft": "#a0a8b0", "line": "#363d44"},
 }
@@ -39,7 +42,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)
 THEORY_DASHES: tuple[Any, ...] = ((0, (8, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)))
 MARKERS = "osD^vPX*"
 THEORY = "#707070"
-SHARES = "cividis"
+SHARE_COLOURMAP = "cividis"
 WIDTH = 3.5  # inches: a column of most two-column styles
 STYLE = {
     "axes.linewidth": 0.6,
@@ -63,14 +66,14 @@ STYLE = {
     "ytick.labelsize": 7.0,
     "ytick.major.width": 0.6,
 }
-DATES: dict[str, dict[str, Any]] = {
+METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".svg": {"Date": None, "Creator": None},
 }
 
 
-Points = Sequence[tuple[float, Sequence[Row]]]
+Points = Sequence[tuple[float, Sequence[SummaryRow]]]
 
 
 def regret_curves(
@@ -83,8 +86,11 @@ def regret_curves(
     regret_scale: Scale = "linear",
     width: float = WIDTH,
 ) -> Figure:
-    """Draw mean regret against t, with a band: an interval of the mean, or the 5 % to 95 % quantiles of runs."""
-    with house_style():
+    """Draw mean regret against t, with a band: an interval of the mean, or the 5 % to 95 % quantiles of runs.
+
+    Where means change there is a dotted line.
+    """
+    with figure_style():
         figure, axes = blank_figure(width, 0.68)
         t, top = dataset["t"].to_numpy(), 0.0
         for k, policy in enumerate(_policies(dataset)):
@@ -93,11 +99,13 @@ def regret_curves(
                 continue
             middle, low, high = curve_with_band(samples, band)
             every = (k * max(1, t.size // 40), max(1, t.size // 6))
-            axes.plot(t, middle, label=policy, markevery=every, **look(k))
-            axes.fill_between(t, low, high, color=look(k)["color"], alpha=0.18, linewidth=0)
+            axes.plot(t, middle, label=policy, markevery=every, **line_style(k))
+            axes.fill_between(t, low, high, color=line_style(k)["color"], alpha=0.18, linewidth=0)
             top = max(top, float(np.nanmax([middle, high])))
-        for curve, dashes in zip(theory_curves(problem, t.tolist()) if theory else [], THEORY_DASHES, strict=False):
+        for curve, dashes in zip(bound_curves(problem, t.tolist()) if theory else [], THEORY_DASHES, strict=False):
             axes.plot(curve.t, curve.values, label=curve.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
+        for at, _ in problem.changes:
+            axes.axvline(at, color=THEORY, linewidth=0.5, linestyle=":", zorder=0)
         set_scales(axes, t_scale, regret_scale)
         if regret_scale == "linear":
             axes.set_ylim(0.0, min(axes.get_ylim()[1], 1.3 * top) if top > 0.0 else None)
@@ -109,7 +117,7 @@ def regret_curves(
     return figure
 
 
-def points_by(measure: Literal["gap", "arms"], rows: Sequence[Row], problems: Sequence[Problem]) -> Points:
+def points_by(measure: Literal["gap", "arms"], rows: Sequence[SummaryRow], problems: Sequence[Problem]) -> Points:
     """Return the points of a sweep over problems: by the smallest gap, or by the number of arms."""
     measures: Mapping[str, Callable[[Problem], float]] = {
         "gap": lambda problem: min((gap for gap in problem.gaps if gap > 0.0), default=0.0),
@@ -123,14 +131,14 @@ def sweep_curves(
 ) -> Figure:
     """Draw final regret against what was swept: each point is its value and the rows of its summary."""
     ordered = sorted(points, key=lambda point: point[0])
-    with house_style():
+    with figure_style():
         figure, axes = blank_figure(width, 0.68)
         for k, policy in enumerate(dict.fromkeys(row.policy for _, rows in ordered for row in rows)):
             line = [(x, row) for x, rows in ordered for row in rows if row.policy == policy and row.runs > 0]
             x = [x for x, _ in line]
-            axes.plot(x, [row.mean for _, row in line], label=policy, markevery=max(1, len(x) // 12), **look(k))
+            axes.plot(x, [row.mean for _, row in line], label=policy, markevery=max(1, len(x) // 12), **line_style(k))
             low, high = ([getattr(row, end) for _, row in line] for end in ("low", "high"))
-            axes.fill_between(x, low, high, color=look(k)["color"], alpha=0.18, linewidth=0)
+            axes.fill_between(x, low, high, color=line_style(k)["color"], alpha=0.18, linewidth=0)
         set_scales(axes, x_scale, regret_scale)
         if regret_scale == "linear":
             axes.set_ylim(bottom=0.0)
@@ -140,32 +148,56 @@ def sweep_curves(
     return figure
 
 
+def verdict_curves(
+    found: Mapping[str, Sequence[Identified]], title: str, least: float, *, width: float = WIDTH
+) -> Figure:
+    """Draw which share of the runs of each policy had a verdict after how many rounds; and the fewest, if known."""
+    with figure_style():
+        figure, axes = blank_figure(width, 0.68)
+        for k, (label, runs) in enumerate(found.items()):
+            rounds = np.sort([run.rounds for run in runs if run.arm >= 0])
+            shares = 100.0 * np.arange(1, len(rounds) + 1) / len(runs)
+            style = {**line_style(k), "marker": ""}
+            axes.step(rounds, shares, where="post", label=label, **style)
+        if math.isfinite(least):
+            axes.axvline(least, color=THEORY, linewidth=0.9, linestyle=THEORY_DASHES[0], label="T*(μ) log(1/δ)")
+        set_scales(axes, "log", "linear")
+        axes.set_ylim(0.0, 102.0)
+        axes.set_xlabel("round t")
+        axes.set_ylabel("% of runs with a verdict")
+        axes.set_title(title, fontsize=8.0)
+        add_legend(figure, axes)
+    return figure
+
+
 def final_distribution(
     dataset: xr.Dataset, problem: Problem, *, regret_scale: Scale = "linear", width: float = WIDTH
 ) -> Figure:
     """Draw where the final regret of runs lies: quartiles in a box, 5 % to 95 % as whiskers, the mean as a marker."""
     policies, t = _policies(dataset), int(dataset["t"][-1])
-    with house_style():
+    with figure_style():
         figure, axes = blank_figure(width, 0.22 + 0.085 * len(policies))
         for k, policy in enumerate(policies):
             samples = regret_samples(dataset, problem.name, policy, t)
             if len(samples) == 0:
                 continue
             whisker, first, middle, third, end = quantiles(samples, (0.05, 0.25, 0.5, 0.75, 0.95)).tolist()
-            color = look(k)["color"]
+            color = line_style(k)["color"]
             outside = samples[(samples < whisker) | (samples > end)]
             axes.plot(outside, np.full(outside.size, k), ".", color=color, alpha=0.6, markersize=3.5, markeredgewidth=0)
             axes.plot([whisker, end], [k, k], color=color, linewidth=1.0)
             axes.barh(k, third - first, left=first, height=0.5, facecolor=_pale(color), edgecolor=color, linewidth=1.0)
             axes.plot([middle, middle], [k - 0.25, k + 0.25], color=color, linewidth=1.8, solid_capstyle="butt")
-            axes.plot(samples.mean(), k, marker=look(k)["marker"], color="white", markeredgecolor=color, markersize=4.5)
+            axes.plot(
+                samples.mean(), k, marker=line_style(k)["marker"], color="white", markeredgecolor=color, markersize=4.5
+            )
         axes.set_yticks(range(len(policies)), _wrapped(policies))
         axes.set_ylim(len(policies) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.set_xscale(regret_scale)
-        axes.xaxis.set_major_formatter(FuncFormatter(compact))
-        axes.set_xlabel(f"regret after {compact(t)} rounds")
+        axes.xaxis.set_major_formatter(FuncFormatter(compact_number))
+        axes.set_xlabel(f"regret after {compact_number(t)} rounds")
         figure.supxlabel("box: quartiles, line: 5 to 95 %, marker: mean", fontsize=6.0, color=THEORY)
         axes.set_title(problem.name, fontsize=8.0)
     return figure
@@ -180,22 +212,23 @@ def arm_shares(dataset: xr.Dataset, problem: Problem, *, width: float = WIDTH) -
         shares[k] = 100.0 * runs.mean(axis=0) if len(runs) else np.nan
     known = np.ma.masked_where(~(shares > 0.0), shares)
     norm = LogNorm(known.min(), known.max()) if known.count() else LogNorm(1.0, 100.0)
-    with house_style():
+    with figure_style():
         figure, axes = blank_figure(width, 0.22 + 0.085 * len(policies))
-        image = axes.imshow(known, cmap=SHARES, norm=norm, aspect="auto", interpolation="nearest")
+        image = axes.imshow(known, cmap=SHARE_COLOURMAP, norm=norm, aspect="auto", interpolation="nearest")
         if problem.arms <= 12:
             for (k, arm), share in np.ndenumerate(shares):
                 color = "black" if norm(share) > 0.5 else "white"
                 axes.text(arm, k, percent(share), ha="center", va="center", fontsize=6.0, color=color)
         groups = _groups(problem.gaps)
-        if len(groups) <= 12:
+        by_gap = problem.fixed and len(groups) <= 12
+        if by_gap:
             axes.set_xticks([middle for middle, _ in groups], [f"{gap:.3g}" for _, gap in groups])
-        axes.set_xlabel("gap of the arm" if len(groups) <= 12 else "arm")
+        axes.set_xlabel("gap of the arm" if by_gap else "arm")
         axes.set_yticks(range(len(policies)), _wrapped(policies))
         axes.tick_params(length=0)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        bar = figure.colorbar(image, ax=axes, format=FuncFormatter(compact), pad=0.02, aspect=12)
+        bar = figure.colorbar(image, ax=axes, format=FuncFormatter(compact_number), pad=0.02, aspect=12)
         bar.ax.yaxis.set_minor_formatter(NullFormatter())
         bar.outline.set_visible(False)
         bar.set_label("% of rounds")
@@ -209,16 +242,16 @@ def _groups(gaps: Sequence[float]) -> list[tuple[float, float]]:
     return [((block[0] + block[-1]) / 2, gaps[block[0]]) for block in blocks]
 
 
-def save(figure: Figure, path: str | Path) -> None:
+def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure as its suffix says: .pdf, .png or .svg. The same figure gives the same bytes."""
     suffix = Path(path).suffix.lower()
-    if suffix not in DATES:
-        raise ParameterError(f"a figure must be saved as {', '.join(DATES)}, got {str(path)!r}")
-    with house_style():
-        figure.savefig(path, dpi=300, metadata=DATES[suffix])
+    if suffix not in METADATA:
+        raise ParameterError(f"a figure must be saved as {', '.join(METADATA)}, got {str(path)!r}")
+    with figure_style():
+        figure.savefig(path, dpi=300, metadata=METADATA[suffix])
 
 
-def compact(value: float, position: object = None) -> str:
+def compact_number(value: float, position: object = None) -> str:
     """Return a number as an axis shows it: 0.05, 20, 5k, 1.5M."""
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= unit:
@@ -237,15 +270,24 @@ def percent(share: float) -> str:
     return f"{share:.1f}" if share >= 0.95 else f"{share:.2f}".lstrip("0")
 
 
-def house_style() -> Any:
+def figure_style() -> Any:
     """Return a context in which figures have the style of the house."""
     # The defaults first, so that a user's own settings change no figure.
     return matplotlib.style.context(["default", STYLE])
 
 
+class NotebookFigure(Figure):
+    """A figure that a notebook shows, whether or not pyplot is used there."""
+
+    def _repr_png_(self) -> bytes:
+        with figure_style(), BytesIO() as file:
+            self.savefig(file, format="png", dpi=200, metadata=METADATA[".png"])
+            return file.getvalue()
+
+
 def blank_figure(width: float, aspect: float) -> tuple[Figure, Axes]:
     """Return a figure of so many inches, and its axes."""
-    figure = Figure(figsize=(width, width * aspect))
+    figure = NotebookFigure(figsize=(width, width * aspect))
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
 
@@ -254,7 +296,7 @@ def _policies(dataset: xr.Dataset) -> list[str]:
     return [str(policy) for policy in dataset["policy"].to_numpy()]
 
 
-def look(k: int) -> dict[str, Any]:
+def line_style(k: int) -> dict[str, Any]:
     """Return colour, line style and marker of the k-th line; no two of the first 42 look the same."""
     return {
         "color": PALETTE[k % len(PALETTE)],
@@ -268,11 +310,11 @@ def _pale(color: str) -> tuple[str, float]:
 
 
 def set_scales(axes: Axes, x: Scale, y: Scale) -> None:
-    """Set both scales, with numbers as `compact` writes them."""
+    """Set both scales, with numbers as `compact_number` writes them."""
     axes.set_xscale(x)
     axes.set_yscale(y)
     for axis, scale in ((axes.xaxis, x), (axes.yaxis, y)):
-        axis.set_major_formatter(FuncFormatter(compact))
+        axis.set_major_formatter(FuncFormatter(compact_number))
         low, high = axis.get_view_interval()
         if scale == "log":
             axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,), numticks=15))

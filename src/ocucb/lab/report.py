@@ -15,11 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from ocucb.lab.curves import curve_with_band, theory_curves
+from ocucb.lab.curves import bound_curves, curve_with_band
+from ocucb.lab.dataset import pull_shares, regret_samples
 from ocucb.lab.experiment import Experiment
-from ocucb.lab.plots import DARK_PALETTE, PAGE, PALETTE, SHARES, compact, points_by
+from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE, SHARE_COLOURMAP, compact_number, points_by
 from ocucb.lab.problem import Problem
-from ocucb.lab.statistics import Row, pull_shares, quantiles, regret_samples, summary
+from ocucb.lab.result import Result
+from ocucb.lab.statistics import quantiles
+from ocucb.lab.summary import Summary, SummaryRow
 
 EXTREMES = 200  # runs outside the whiskers that are drawn, per policy
 WIDEST = 1000  # arms whose shares are drawn
@@ -27,14 +30,14 @@ WIDEST = 1000  # arms whose shares are drawn
 Plain = Any  # what JSON can hold
 
 
-def write_report(dataset: xr.Dataset, experiment: Experiment, path: str | Path) -> None:
+def write_report(result: Result, path: str | Path) -> None:
     """Write the page. It holds all it needs, Plotly's program included."""
-    Path(path).write_text(render(dataset, experiment), encoding="utf-8")
+    Path(path).write_text(render(result), encoding="utf-8")
 
 
-def render(dataset: xr.Dataset, experiment: Experiment) -> str:
+def render(result: Result) -> str:
     """Return the page as text."""
-    rows = summary(dataset, experiment)
+    dataset, experiment, rows = result.dataset, result.experiment, result.summary()
     plotly: Any = importlib.import_module("plotly.offline")  # not typed
     parts = {
         "title": escape(_title(experiment)),
@@ -59,23 +62,26 @@ def as_script(data: Plain) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _data(dataset: xr.Dataset, experiment: Experiment, rows: list[Row]) -> Plain:
+def _data(dataset: xr.Dataset, experiment: Experiment, rows: Summary) -> Plain:
     return {
         "t": dataset["t"].to_numpy().tolist(),
         "policies": [label for label, _ in experiment.policies],
         "problems": [_problem(dataset, experiment, problem) for problem in experiment.problems],
         "sweep": _sweep(experiment, rows),
         "palette": {"light": PALETTE, "dark": DARK_PALETTE},
-        "page": PAGE,
-        "scale": SHARES.capitalize(),
+        "page": PAGE_COLOURS,
+        "scale": SHARE_COLOURMAP.capitalize(),
     }
 
 
 def _problem(dataset: xr.Dataset, experiment: Experiment, problem: Problem) -> Plain:
-    curves = theory_curves(problem, dataset["t"].to_numpy().tolist())
+    curves = bound_curves(problem, dataset["t"].to_numpy().tolist())
     return {
         "name": problem.name,
         "gaps": _numbers(problem.gaps),
+        "fixed": problem.fixed,
+        "notes": problem.notes(),
+        "changes": [at for at, _ in problem.changes],
         "wide": problem.arms > WIDEST,
         "policies": [_policy(dataset, problem, label) for label, _ in experiment.policies],
         "theory": [{"label": c.label, "t": _numbers(c.t), "values": _numbers(c.values)} for c in curves],
@@ -103,7 +109,7 @@ def _policy(dataset: xr.Dataset, problem: Problem, label: str) -> Plain:
     }
 
 
-def _sweep(experiment: Experiment, rows: list[Row]) -> Plain:
+def _sweep(experiment: Experiment, rows: Summary) -> Plain:
     """Return final regret against the number of arms or the gap, if the problems are of one kind; else None."""
     measures: dict[Literal["arms", "gap"], str] = {"arms": "arms K", "gap": "smallest gap"}
     kinds = {problem.name.partition("(")[0] for problem in experiment.problems}
@@ -134,15 +140,15 @@ def _title(experiment: Experiment) -> str:
     return f"Regret of {policies} {'policy' if policies == 1 else 'policies'} on {where}"
 
 
-def _facts(dataset: xr.Dataset, experiment: Experiment, rows: list[Row]) -> str:
+def _facts(dataset: xr.Dataset, experiment: Experiment, rows: Summary) -> str:
     fewest, most = min(row.runs for row in rows), max(row.runs for row in rows)
-    runs = compact(most) if fewest == most else f"{compact(fewest)} to {compact(most)}"
+    runs = compact_number(most) if fewest == most else f"{compact_number(fewest)} to {compact_number(most)}"
     return f"{int(dataset['t'][-1]):,} rounds, {runs} runs each, seed {experiment.seed}"
 
 
 def _colours() -> str:
     def block(theme: str) -> str:
-        return ":root{" + ";".join(f"--{name}:{value}" for name, value in PAGE[theme].items()) + "}"
+        return ":root{" + ";".join(f"--{name}:{value}" for name, value in PAGE_COLOURS[theme].items()) + "}"
 
     return f"{block('light')}\n@media (prefers-color-scheme: dark){{{block('dark')}}}"
 
@@ -154,7 +160,7 @@ def _selector(problems: tuple[Problem, ...]) -> str:
     return f'<label class="selector">Problem <select id="problem">{options}</select></label>'
 
 
-def _table_row(row: Row) -> str:
+def _table_row(row: SummaryRow) -> str:
     """Return a line of the table; each cell carries the number it is sorted by."""
     digits = 3 if math.isnan(row.mean) else min(3, max(0, 3 - math.floor(math.log10(max(row.mean, 1.0)))))
 

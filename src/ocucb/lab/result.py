@@ -1,265 +1,118 @@
-"""The result store: one finished shard is one whole chunk on disk, so a study that was killed goes on where it stopped.
-
-A Zarr v3 group that xarray can open too. A chunk is written beside its place, renamed into it, and ends in a checksum.
-"""
+"""What `simulate` returns: the runs, and the experiment they are of."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-import re
-import reprlib
-import tomllib
-import warnings
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import xarray as xr
-import zarr
-from zarr.abc.buffer import Buffer
-from zarr.codecs import Crc32cCodec, ZstdCodec
-from zarr.errors import GroupNotFoundError, ZarrUserWarning
-from zarr.storage import LocalStore, MemoryStore
 
-from ocucb.compiled import Floats, Integers
-from ocucb.errors import StateError
-from ocucb.lab.experiment import Experiment, Key
-from ocucb.lab.shard import Outcome
+from ocucb.errors import ParameterError, StateError
+from ocucb.lab.dataset import join_datasets
+from ocucb.lab.experiment import Experiment
+from ocucb.lab.problem import Problem
+from ocucb.lab.statistics import IntervalKind
+from ocucb.lab.summary import Summary, summarize
 
-FORMAT = "ocucb lab results"
-VERSION = 1
-PACKAGES = ("ocucb", "numpy", "numba", "xarray", "zarr")
-DRAFT = ".partial"  # how Zarr ends the names of files it has not finished
-CHUNK = re.compile(r"(regret|pulls)/c/(\d+)/(\d+)/(\d+)/0")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Zarr, Matplotlib and Plotly are imported by the methods that need them: each takes as long as a small simulation.
 
 
-class Store:
-    """Regret and pulls of every run that is finished.
+class Result:
+    """The runs of an experiment. Printed, or in a notebook, it is the table that `summary` returns.
 
-    regret (problem, policy, run, t)    pseudo-regret; NaN where a run is not finished
-    pulls (problem, policy, run, arm)   at the horizon; -1 where a run is not finished or the problem has no such arm
+    Parameters
+    ----------
+    experiment : what was played.
+    dataset : regret (problem, policy, run, t) and pulls (problem, policy, run, arm) of the finished runs.
     """
 
-    def __init__(self, group: zarr.Group, place: Path | dict[str, Buffer]) -> None:
-        self._group = group
-        self._place = place
-        self._regret = _array(group, "regret")
-        self._pulls = _array(group, "pulls")
-        self._block = self._regret.chunks[2]
-        self._kept = self._find()
+    def __init__(self, experiment: Experiment, dataset: xr.Dataset) -> None:
+        self.experiment = experiment
+        self.dataset = dataset
+        self._summaries: dict[IntervalKind, Summary] = {}
 
     @classmethod
-    def create_or_open(cls, path: str | Path | None, experiment: Experiment) -> Store:
-        """Return the store of an experiment in a folder, made if need be; in memory without one.
+    def load(cls, folder: str | Path, experiment: Experiment | None = None) -> Result:
+        """Return what `simulate` has kept in a folder, finished or not.
 
-        Raises StateError if the folder holds something else, or the results of another experiment.
+        experiment : needed only where a policy or a noise family is the user's own, which no file can hold.
+
+        Raises StateError if the folder holds no results, or those of another experiment.
         """
-        place: Path | dict[str, Buffer] = {} if path is None else Path(path)
-        group = None if isinstance(place, dict) else _open(place)
-        if group is None:
-            mark = {"format": FORMAT, "version": VERSION}
-            mark |= {"experiment": experiment.describe(), "provenance": json.dumps(provenance(experiment))}
-            group = zarr.create_group(_storage(place), zarr_format=3, attributes=dict(mark))
-        _same(group, experiment, place)
-        if group.metadata.consolidated_metadata is None:  # written last: without it, making the store broke off
-            group = _furnish(group, experiment)
-        return cls(group, place)
+        from ocucb.lab.store import ResultStore  # noqa: PLC0415
 
-    @classmethod
-    def open(cls, path: str | Path) -> Store:
-        """Return the store in a folder, to be read."""
-        group = _open(Path(path))
-        if group is None or group.metadata.consolidated_metadata is None:
-            raise StateError(f"{path} must hold results, got nothing there; run the study first")
-        return cls(group, Path(path))
+        store = ResultStore.open(folder, experiment)
+        if experiment is None:
+            try:
+                experiment = Experiment.from_toml(store.attributes["experiment"])
+            except ParameterError as problem:
+                raise StateError(
+                    f"{folder} must be loaded with its experiment, of which a part is the user's own: {problem}; "
+                    "use Result.load(folder, experiment)"
+                ) from None
+        return cls(experiment, store.dataset())
 
-    def missing(self, first_block: int, last_block: int, problems: Sequence[int] | None = None) -> list[Key]:
-        """Return the shards of these blocks that are not there or torn, block by block."""
-        asked = range(self._regret.shape[0]) if problems is None else problems
-        whole: set[Key] = set()
-        for problem in asked:
-            for policy in range(self._regret.shape[1]):
-                whole |= self._read(problem, policy, first_block, last_block)[2]
-        keys = [(i, j, b) for b in range(first_block, last_block) for i in asked for j in range(self._regret.shape[1])]
-        return [key for key in keys if key not in whole]
+    def summary(self, interval: IntervalKind = "normal") -> Summary:
+        """Return mean regret at the horizon with its 95 % interval, and paired differences to the first policy.
 
-    def put(self, key: Key, outcome: Outcome) -> None:
-        """Keep the outcome of a shard. Regret comes last: when it is there, all is."""
-        problem, policy, block = key
-        rows = slice(block * self._block, block * self._block + len(outcome.regret))
-        pulls = np.full((len(outcome.pulls), self._pulls.shape[3]), -1, dtype=np.int64)
-        pulls[:, : outcome.pulls.shape[1]] = outcome.pulls
-        self._pulls[problem, policy, rows] = pulls
-        self._regret[problem, policy, rows] = outcome.regret
-        self._kept.add(key)
+        interval : "normal", or by the bootstrap "percentile" or "bca".
+        """
+        if interval not in self._summaries:
+            self._summaries[interval] = summarize(self.dataset, self.experiment, interval)
+        return self._summaries[interval]
 
-    def final(self, problem: int, blocks: int) -> Floats:
-        """Return the regret at the horizon of the first blocks: one row per policy, one column per run."""
-        return np.array([self._read(problem, j, 0, blocks)[0][:, -1] for j in range(self._regret.shape[1])])
+    def plot(self, problem: str | Problem | None = None, **options: Any) -> Figure:
+        """Return a figure of mean regret against t, with bands and bounds.
 
-    def dataset(self) -> xr.Dataset:
-        """Return all finished runs. `finished` says how many there are of each policy on each problem."""
-        problems, policies, _, arms = self._pulls.shape
-        blocks = 1 + max((block for _, _, block in self._kept), default=-1)
-        runs = min(blocks * self._block, self._regret.shape[2])
-        regret = np.full((problems, policies, runs, self._regret.shape[3]), np.nan)
-        pulls = np.full((problems, policies, runs, arms), -1, dtype=np.int64)
-        for i in range(problems):
-            for j in range(policies):
-                regret[i, j], pulls[i, j], _ = self._read(i, j, 0, blocks)
-        done = ~np.isnan(regret[..., -1])
-        last = int(np.flatnonzero(done.any(axis=(0, 1))).max(initial=-1)) + 1
-        return xr.Dataset(
-            {
-                "regret": (("problem", "policy", "run", "t"), regret[:, :, :last]),
-                "pulls": (("problem", "policy", "run", "arm"), pulls[:, :, :last]),
-            },
-            {name: [str(value) for value in _values(self._group, name)] for name in ("problem", "policy")}
-            | {"run": np.arange(last), "t": _values(self._group, "t"), "arm": np.arange(arms)}
-            | {"finished": (("problem", "policy"), done.sum(axis=2))},
-            {name: self._group.attrs[name] for name in ("experiment", "provenance")},
-        )
+        problem : one of the experiment's, or its name; None where there is one only.
+        options : band, theory, t_scale, regret_scale and width, as `plots.regret_curves` takes them.
+        """
+        from ocucb.lab.plots import regret_curves  # noqa: PLC0415
 
-    def _read(self, problem: int, policy: int, first: int, last: int) -> tuple[Floats, Integers, set[Key]]:
-        """Return regret and pulls of some blocks, empty where not there or torn, and the shards that are whole."""
-        runs = slice(first * self._block, min(last * self._block, self._regret.shape[2]))
-        keys = {key for b in range(first, last) if (key := (problem, policy, b)) in self._kept}
-        empty = np.full((runs.stop - runs.start, self._regret.shape[3]), np.nan)
-        none = np.full((runs.stop - runs.start, self._pulls.shape[3]), -1, dtype=np.int64)
-        if not keys:
-            return empty, none, keys
-        try:
-            regret = np.asarray(self._regret[problem, policy, runs], dtype=np.float64)
-            pulls = np.asarray(self._pulls[problem, policy, runs], dtype=np.int64)
-        except ValueError:  # a checksum is wrong somewhere: look at each chunk alone
-            if last - first == 1:
-                return empty, none, set()
-            parts = [self._read(problem, policy, b, b + 1) for b in range(first, last)]
-            return (
-                np.concatenate([part[0] for part in parts]),
-                np.concatenate([part[1] for part in parts]),
-                set().union(*(part[2] for part in parts)),
-            )
-        for b in set(range(first, last)) - {key[2] for key in keys}:  # killed between one array and the other
-            regret[(b - first) * self._block : (b + 1 - first) * self._block] = np.nan
-            pulls[(b - first) * self._block : (b + 1 - first) * self._block] = -1
-        return regret, pulls, keys
+        return regret_curves(self.dataset, self._problem(problem), **options)
 
-    def _find(self) -> set[Key]:
-        """Return the shards that have both their chunks. Only names are looked at: most of the room may be empty."""
-        names = self._place if isinstance(self._place, dict) else _names(self._place)
-        found: dict[str, set[Key]] = {"regret": set(), "pulls": set()}
-        for match in filter(None, map(CHUNK.fullmatch, names)):
-            found[match[1]].add((int(match[2]), int(match[3]), int(match[4])))
-        return found["regret"] & found["pulls"]
+    def report(self, path: str | Path) -> None:
+        """Write one HTML page with charts, table, settings and provenance, which needs no network."""
+        from ocucb.lab.report import write_report  # noqa: PLC0415
+
+        write_report(self, path)
+
+    def to_dataframe(self) -> Any:
+        """Return a `pandas.DataFrame` with one line per problem, policy, finished run and checkpoint: its regret."""
+        frame: Any = self.dataset["regret"].drop_vars("finished", errors="ignore").to_dataframe()
+        return frame.dropna().reset_index()
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        problems = ", ".join(problem.name for problem in self.experiment.problems)
+        return f"<Result: {', '.join(self.experiment.labels)} on {problems}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def _problem(self, asked: str | Problem | None) -> Problem:
+        by_name = {problem.name: problem for problem in self.experiment.problems}
+        name = asked.name if isinstance(asked, Problem) else asked
+        if name is None and len(by_name) == 1:
+            return self.experiment.problems[0]
+        if name not in by_name:
+            got = "none" if name is None else repr(name)
+            raise ParameterError(f"problem must be one of {', '.join(map(repr, by_name))}, got {got}")
+        return by_name[str(name)]
 
 
-def provenance(experiment: Experiment) -> dict[str, Any]:
-    """Return what made the results: versions, seed, machine, time."""
-    return {
-        "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
-        "seed": experiment.seed,
-        "platform": platform.platform(),
-        "machine": platform.machine(),
-        "cpus": os.cpu_count(),
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def _storage(place: Path | dict[str, Buffer]) -> LocalStore | MemoryStore:
-    return MemoryStore(place) if isinstance(place, dict) else LocalStore(place)
-
-
-def _open(path: Path) -> zarr.Group | None:
-    """Return the group in a folder, or None where there is nothing yet."""
-    if not path.exists() or (path.is_dir() and all(entry.name.endswith(DRAFT) for entry in path.iterdir())):
-        return None
-    foreign = f"{path} must be a new folder or hold results of ocucb, got something else there; choose another"
-    if not path.is_dir():
-        raise StateError(foreign)
-    try:
-        group = zarr.open_group(LocalStore(path), mode="r+", zarr_format=3)
-    except (GroupNotFoundError, ValueError, KeyError):
-        raise StateError(foreign) from None
-    if group.attrs.get("format") != FORMAT:
-        raise StateError(foreign)
-    if group.attrs.get("version") != VERSION:
-        raise StateError(
-            f"{path} must be of format version {VERSION}, got {group.attrs.get('version')}; use that version of ocucb"
-        )
-    return group
-
-
-def _same(group: zarr.Group, experiment: Experiment, place: object) -> None:
-    """Raise if a store is of another experiment, or was made by another version, whose bits may differ."""
-    there, here = str(group.attrs["experiment"]), experiment.describe()
-    if there != here:
-        old, new = tomllib.loads(there), tomllib.loads(here)
-        keys = [key for key in old | new if old.get(key) != new.get(key)]
-        changes = "; ".join(f"{key} is {_short(old, key)} there and {_short(new, key)} here" for key in keys)
-        raise StateError(f"{place} holds another experiment: {changes}; choose another folder, or delete this one")
-    made = json.loads(str(group.attrs["provenance"]))["versions"]["ocucb"]
-    if made != version("ocucb"):
-        raise StateError(
-            f"{place} must be finished by the version that began it, ocucb {made}, got {version('ocucb')}; "
-            "install that one, or choose another folder"
-        )
-
-
-def _short(data: dict[str, Any], key: str) -> str:
-    return reprlib.repr(data[key]) if key in data else "not given"
-
-
-def _furnish(group: zarr.Group, experiment: Experiment) -> zarr.Group:
-    """Make the arrays, without results yet, and last of all the summary that says they are all there."""
-    cells = (len(experiment.problems), len(experiment.policies), experiment.room)
-    arms = max(problem.arms for problem in experiment.problems)
-    _make(group, "regret", (*cells, len(experiment.checkpoints)), experiment.block, np.nan, "t")
-    _make(group, "pulls", (*cells, arms), experiment.block, -1, "arm")
-    text = np.dtypes.StringDType()
-    coordinates: dict[str, npt.NDArray[Any]] = {
-        "problem": np.array([problem.name for problem in experiment.problems], dtype=text),
-        "policy": np.array(experiment.labels, dtype=text),
-        "t": np.array(experiment.checkpoints, dtype=np.int64),
-    }
-    for name, values in coordinates.items():
-        group.create_array(name, data=values, dimension_names=(name,), overwrite=True)
-    with warnings.catch_warnings():  # the summary is Zarr's own addition to the format; xarray looks for it
-        warnings.simplefilter("ignore", ZarrUserWarning)
-        return zarr.consolidate_metadata(group.store)
-
-
-def _make(group: zarr.Group, name: str, shape: tuple[int, ...], block: int, empty: float, last: str) -> None:
-    group.create_array(
-        name,
-        shape=shape,
-        chunks=(1, 1, block, shape[3]),
-        dtype="float64" if last == "t" else "int64",
-        fill_value=empty,
-        compressors=[ZstdCodec(level=1), Crc32cCodec()],
-        dimension_names=("problem", "policy", "run", last),
-        overwrite=True,
-    )
-
-
-def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
-    array = group[name]
-    if not isinstance(array, zarr.Array):
-        raise StateError(f"{name} must be an array, got a group; the store is damaged, choose another folder")
-    return array
-
-
-def _values(group: zarr.Group, name: str) -> npt.NDArray[Any]:
-    return np.asarray(_array(group, name)[:])
-
-
-def _names(root: Path) -> Iterable[str]:
-    for array in ("regret", "pulls"):
-        for path in (root / array).glob("c/*/*/*/0"):
-            yield path.relative_to(root).as_posix()
+def join_results(results: Sequence[Result]) -> Result:
+    """Return results that differ in their problems alone as one."""
+    if len(results) == 1:
+        return results[0]
+    problems = tuple(problem for result in results for problem in result.experiment.problems)
+    experiment = replace(results[0].experiment, problems=problems)
+    dataset = join_datasets([result.dataset for result in results])
+    return Result(experiment, dataset.assign_attrs(experiment=experiment.describe()))

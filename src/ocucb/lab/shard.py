@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ocucb.compiled import QUANTILE, Floats, Integers, address
-from ocucb.lab.episode import episodes, may_lead
+from ocucb.compiled import Floats, Integers
+from ocucb.lab.episode import episodes
 from ocucb.lab.problem import Problem
+from ocucb.lab.world import WorldMemory
 from ocucb.policies import Policy
 from ocucb.selection import Selector
 
@@ -41,9 +42,10 @@ class Outcome(NamedTuple):
 
 def play(shard: Shard) -> Outcome:
     """Play the runs of a shard. The same shard gives the same bits everywhere."""
-    family = shard.problem.noise.family()
-    rule = shard.policy.rule()
-    selector = Selector(rule, family, 0, shard.problem.arms)
+    problem = shard.problem
+    selector = Selector(shard.policy.rule(), problem.assumed_noise.family(), 0, problem.arms, changing=False)
+    selector.reserve_events(shard.horizon)
+    world = WorldMemory(problem, shard.horizon, problem.world_means(shard.seed, shard.first, shard.runs))
     outcome = Outcome(
         np.empty((shard.runs, len(shard.checkpoints))),
         np.empty((shard.runs, shard.problem.arms), dtype=np.int64),
@@ -51,11 +53,10 @@ def play(shard: Shard) -> Outcome:
     )
     episodes(
         selector.address,
-        np.array(shard.problem.means),
+        world.address,
+        world.stride,
         shard.seed,
         shard.first,
-        address(family.quantile, QUANTILE),
-        may_lead(rule),
         np.array(shard.checkpoints, dtype=np.int64),
         *outcome,
     )

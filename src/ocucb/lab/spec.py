@@ -1,4 +1,4 @@
-"""Policies, problems and noise families as a line of text, such as "ocucb-n(eta=1.5, rho=0.75)", read and written."""
+"""Policies and noise families as a line of text, such as "ocucb-n(eta=1.5, rho=0.75)", read and written."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ocucb.errors import ParameterError
-from ocucb.lab.problem import NAMED, Problem
+from ocucb.lab.remembering import Remembering
+from ocucb.memory import MEMORIES, Memory, memory_to_dict
 from ocucb.noise import NOISES, Noise
 from ocucb.policies import POLICIES, Policy
+from ocucb.registry import Registry
 
 Made = TypeVar("Made")
 
@@ -22,6 +24,7 @@ CALL = re.compile(r"\s*([a-z][\w+-]*)\s*(?:\((.*)\))?\s*", re.IGNORECASE | re.DO
 WORD = re.compile(r"[a-z][a-z0-9_-]*", re.IGNORECASE)
 CONSTANTS = {"true": True, "false": False}
 OWN = "own: "
+WITH = " with "
 
 
 class Call(NamedTuple):
@@ -35,36 +38,43 @@ class Call(NamedTuple):
 def parse_policy(text: object, horizon: int) -> Policy:
     """Return the policy that a text such as "ocucb-n(eta=1.5)" or "ocucb(3, 2)" names.
 
-    A policy that needs a horizon takes this one, unless the text gives another, always by name.
+    A policy that needs a horizon takes this one, unless the text gives another, always by name. One that forgets is
+    written as "ucb(2) with window(1000)" or "ocucb-n with discount(0.999)".
     """
+    if isinstance(text, str) and WITH in text:
+        rule, memory = text.split(WITH, 1)
+        return Remembering(parse_policy(rule, horizon), parse_memory(memory))
     call = parse_call("a policy", "ocucb-n(eta=1.5, rho=0.75)", text)
-    make = find("policy", call.name, POLICIES)
-    named = _by_name(call, [field.name for field in fields(make) if field.name != "horizon"], extra=("horizon",))
+    make = find_named("policy", call.name, POLICIES)
+    named = values_by_name(call, [field.name for field in fields(make) if field.name != "horizon"], extra=("horizon",))
     if any(field.name == "horizon" and field.default is MISSING for field in fields(make)):
         named.setdefault("horizon", horizon)
-    return _make(text, make, named)
+    return make_by(text, make, named)
+
+
+def parse_memory(text: object) -> Memory:
+    """Return the memory that a text such as "window(1000)" names."""
+    call = parse_call("a memory", "window(1000)", text)
+    make: Any = find_named("memory", call.name, MEMORIES)
+    made: Memory = make_by(text, make, values_by_name(call, [field.name for field in fields(make)]))
+    return made
 
 
 def parse_noise(text: object) -> Noise:
     """Return the noise family that a text such as "gaussian(scale=0.5)" names."""
     call = parse_call("a noise family", "gaussian(scale=0.5)", text)
-    make = find("noise", call.name, NOISES)
-    return _make(text, make, _by_name(call, [field.name for field in fields(make)]))
-
-
-def parse_problem(text: object) -> Problem:
-    """Return the named problem that a text such as "worst_case(10, 0.3)" stands for."""
-    call = parse_call("a problem", "worst_case(10, 0.3)", text)
-    make = find("problem", call.name, NAMED)
-    return _make(text, make, _by_name(call, list(inspect.signature(make).parameters)))
+    make = find_named("noise", call.name, NOISES)
+    return make_by(text, make, values_by_name(call, [field.name for field in fields(make)]))
 
 
 def format_policy(policy: Policy) -> str:
     """Return the text from which `parse_policy` makes this policy, with every parameter in it."""
+    if isinstance(policy, Remembering):
+        return f"{format_policy(policy.policy)}{WITH}{_format(memory_to_dict(policy.memory))}"
     if POLICIES.get(policy.name) is not type(policy):
         raise ParameterError(
-            f"policies in a file must be of the package, got {policy.name}, a policy of your own; "
-            "build the experiment in Python instead"
+            f"policies in a file must be registered, got {policy.name}, a policy of your own; build the experiment in "
+            "Python, or register its class with ocucb.register"
         )
     return _format(policy.to_dict())
 
@@ -73,24 +83,17 @@ def format_noise(noise: Noise) -> str:
     """Return the text from which `parse_noise` makes this noise family."""
     if NOISES.get(noise.name) is not type(noise):
         raise ParameterError(
-            f"noise in a file must be of the package, got {noise}, a family of your own; "
-            "build the experiment in Python instead"
+            f"noise in a file must be registered, got {noise}, a family of your own; build the experiment in "
+            "Python, or register its class with ocucb.register"
         )
     return _format(noise.to_dict())
 
 
-def format_problem(problem: Problem) -> str | None:
-    """Return the text from which `parse_problem` makes this problem, or None if it is not a named one."""
-    try:
-        same = parse_problem(problem.name) == problem
-    except ParameterError:
-        return None
-    return problem.name if same else None
-
-
 def describe_policy(policy: Policy) -> str:
     """Return `format_policy`, or for a policy of the user's own a text that changes when the policy does."""
-    if POLICIES.get(policy.name) is type(policy):
+    if isinstance(policy, Remembering):
+        return f"{describe_policy(policy.policy)}{WITH}{_format(memory_to_dict(policy.memory))}"
+    if _is_ours(policy, POLICIES):
         return format_policy(policy)
     rule = policy.rule()
     traits = f"trend={rule.trend.name.lower()}, rho={rule.rho}, bound={rule.bound}, horizon={rule.horizon}"
@@ -99,36 +102,14 @@ def describe_policy(policy: Policy) -> str:
 
 def describe_noise(noise: Noise) -> str:
     """Return `format_noise`, or for a family of the user's own its parameters and code."""
-    if NOISES.get(noise.name) is type(noise):
+    if _is_ours(noise, NOISES):
         return format_noise(noise)
-    return f"{OWN}{_format(noise.to_dict())}\n{_source(noise.family().quantile)}"
+    return "\n".join([f"{OWN}{_format(noise.to_dict())}", *map(_source, noise.family()[:5])])
 
 
-def write_problem(problem: Problem, write_noise: Callable[[Noise], str]) -> dict[str, Any]:
-    """Return a problem as a table: a named one by its text, any other by its means and noise."""
-    named = format_problem(problem)
-    if named is not None:
-        return {"problem": named}
-    return {"name": problem.name, "means": list(problem.means), "noise": write_noise(problem.noise)}
-
-
-def read_problem(entry: object) -> Problem:
-    """Return the problem of a text such as "mixed_gaps", or of a table with problem or means, and noise and a name."""
-    if not isinstance(entry, Mapping):
-        return parse_problem(entry)
-    known = ("problem", "means", "noise", "name")
-    for key in entry:
-        if key not in known:
-            raise ParameterError(f"keys of a problem are {', '.join(known)}, got {key!r}{closest(key, known)}")
-    changes: dict[str, Any] = {key: entry[key] for key in ("means", "name") if key in entry}
-    if "noise" in entry:
-        changes["noise"] = parse_noise(entry["noise"])
-    if ("problem" in entry) == ("means" in entry):
-        got = "both" if "problem" in entry else "neither"
-        raise ParameterError(f"a problem must have one of problem and means, got {got}; use means = [0.0, -0.1]")
-    if not isinstance(changes.get("means", []), list) or not isinstance(changes.get("name", ""), str):
-        raise ParameterError(f"a problem must have a list of means and a word for a name, got {dict(entry)}")
-    return replace(parse_problem(entry["problem"]), **changes) if "problem" in entry else Problem(**changes)
+def _is_ours(given: Policy | Noise, registry: Registry[Any]) -> bool:
+    """Tell whether the package itself says what this is; of a user's own, registered or not, the code may change."""
+    return registry.get(given.name) is type(given) and type(given).__module__.startswith("ocucb.")
 
 
 def read_policies(given: object, horizon: int) -> list[tuple[str, Policy]]:
@@ -140,15 +121,17 @@ def read_policies(given: object, horizon: int) -> list[tuple[str, Policy]]:
     return [(label, parse_policy(text, horizon)) for label, text in given.items()]
 
 
-def find(kind: str, name: str, table: Mapping[str, Made]) -> Made:
+def find_named(kind: str, name: str, table: Mapping[str, Made]) -> Made:
     """Return the entry of a name, in any case, or say which names there are and which is closest."""
+    if name in table:  # which may have to look for it first
+        return table[name]
     known = {key.lower(): key for key in table}
     if name.lower() in known:
         return table[known[name.lower()]]
-    raise ParameterError(f"{kind} must be one of {', '.join(table)}, got {name!r}{closest(name, table)}")
+    raise ParameterError(f"{kind} must be one of {', '.join(table)}, got {name!r}{suggest(name, table)}")
 
 
-def closest(name: str, known: Collection[str]) -> str:
+def suggest(name: str, known: Collection[str]) -> str:
     """Return "; did you mean ...?", or nothing if no known name is near."""
     near = difflib.get_close_matches(name.lower().replace("_", "-"), [key.replace("_", "-") for key in known], 1)
     named = {key.replace("_", "-"): key for key in known}
@@ -190,7 +173,7 @@ def _value(name: str, text: str | None) -> Any:
     raise ParameterError(f"arguments of {name} must be numbers or words, got {text}; write a fraction as a decimal")
 
 
-def _by_name(call: Call, order: list[str], extra: tuple[str, ...] = ()) -> dict[str, Any]:
+def values_by_name(call: Call, order: list[str], extra: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return all arguments by name, those given without one in the order of the parameters."""
     if len(call.given) > len(order):
         raise ParameterError(
@@ -201,7 +184,7 @@ def _by_name(call: Call, order: list[str], extra: tuple[str, ...] = ()) -> dict[
     for name, value in call.named:
         if name not in (*order, *extra):
             raise ParameterError(
-                f"parameters of {call.name} are {', '.join(order) or 'none'}, got {name!r}{closest(name, order)}"
+                f"parameters of {call.name} are {', '.join(order) or 'none'}, got {name!r}{suggest(name, order)}"
             )
         if name in by_name:
             raise ParameterError(f"{name} of {call.name} must be given once, got {by_name[name]!r} and {value!r}")
@@ -209,7 +192,7 @@ def _by_name(call: Call, order: list[str], extra: tuple[str, ...] = ()) -> dict[
     return by_name
 
 
-def _make(text: object, make: Callable[..., Made], named: Mapping[str, Any]) -> Made:
+def make_by(text: object, make: Callable[..., Made], named: Mapping[str, Any]) -> Made:
     try:
         return make(**named)
     except ParameterError as problem:

@@ -1,8 +1,7 @@
-"""What the runs say: means with intervals, quantiles, paired differences, and a table of it all.
+"""Means with intervals, and quantiles, of samples: the runs.
 
 Runs are independent samples, so every interval here comes from how much they differ from each other. A run that was not
-played is NaN in the result and left out. Two policies are compared over the runs that both have played: those met the
-same rewards, so their difference is known far better than either mean.
+played is NaN and left out.
 
 Of the intervals, "normal" is the default: it comes nearest to its 95 % in every case that the tests measure. The
 bootstrap ones are a little narrow, as usual for few samples; BCa most where tails are heavy (93.7 %, of 400 runs).
@@ -16,21 +15,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 
-from ocucb.checks import above, one_of, whole
+from ocucb.checks import one_of, whole
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
-from ocucb.lab.experiment import Experiment
-from ocucb.lab.problem import Problem
 
 special: Any = importlib.import_module("scipy.special")  # not typed
 
-Interval = Literal["normal", "percentile", "bca"]
-INTERVALS: tuple[Interval, ...] = ("normal", "percentile", "bca")
+IntervalKind = Literal["normal", "percentile", "bca"]
+INTERVAL_KINDS: tuple[IntervalKind, ...] = ("normal", "percentile", "bca")
 CONFIDENCE = 0.95
 RESAMPLES = 2000
-BLOCK = 4_000_000  # resampled values held at once
+RESAMPLED_AT_ONCE = 4_000_000  # values held in memory
 
 
 class Estimate(NamedTuple):
@@ -40,25 +36,6 @@ class Estimate(NamedTuple):
     standard_error: Floats
     low: Floats
     high: Floats
-
-
-class Row(NamedTuple):
-    """One line of the table: a policy on a problem, at the horizon. `difference` is to the reference policy."""
-
-    problem: str
-    policy: str
-    runs: int
-    mean: float
-    standard_error: float
-    low: float
-    high: float
-    difference: float
-    difference_low: float
-    difference_high: float
-    best_arm_share: float
-    median: float
-    q05: float
-    q95: float
 
 
 def normal_interval(samples: npt.ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
@@ -105,55 +82,12 @@ def bootstrap_interval(
     return Estimate(np.asarray(mean), np.asarray(error), np.asarray(mean + low), np.asarray(mean + high))
 
 
-def interval(samples: npt.ArrayLike, kind: Interval = "normal", confidence: float = CONFIDENCE) -> Estimate:
+def interval(samples: npt.ArrayLike, kind: IntervalKind = "normal", confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean over the first axis with an interval of this kind."""
-    one_of("interval", kind, INTERVALS)
     if kind == "normal":
         return normal_interval(samples, confidence)
+    one_of("interval", kind, INTERVAL_KINDS)
     return bootstrap_interval(samples, confidence, method=kind)
-
-
-def regret_samples(dataset: xr.Dataset, problem: str, policy: str, t: int | None = None) -> Floats:
-    """Return regret, one row per run played: at checkpoint t, or at all of them."""
-    values = _regret(dataset, problem, policy, t)
-    return values[_played(values)]
-
-
-def difference_samples(dataset: xr.Dataset, problem: str, policy: str, reference: str, t: int | None = None) -> Floats:
-    """Return regret less that of the reference policy, one row per run that both have played."""
-    values = _regret(dataset, problem, policy, t) - _regret(dataset, problem, reference, t)
-    return values[_played(values)]
-
-
-def pull_shares(dataset: xr.Dataset, problem: Problem, policy: str) -> Floats:
-    """Return the share of rounds that each arm of the problem got, one row per run played."""
-    chosen = dataset["pulls"].sel(problem=problem.name, policy=policy).transpose("run", "arm").to_numpy()
-    pulls = np.asarray(chosen[:, : problem.arms], dtype=np.float64)
-    pulls = pulls[(pulls >= 0.0).all(axis=1)]
-    return np.asarray(pulls / pulls.sum(axis=1, keepdims=True))
-
-
-def best_arm_samples(dataset: xr.Dataset, problem: Problem, policy: str) -> Floats:
-    """Return the share of rounds spent on optimal arms, one entry per run played."""
-    best = np.array(problem.gaps) == 0.0
-    return np.asarray(pull_shares(dataset, problem, policy)[:, best].sum(axis=1))
-
-
-def regret(dataset: xr.Dataset, problem: str, policy: str, t: int | None = None, kind: Interval = "normal") -> Estimate:
-    """Return mean regret with its interval: at checkpoint t, or at all of them."""
-    return interval(regret_samples(dataset, problem, policy, t), kind)
-
-
-def paired_difference(
-    dataset: xr.Dataset, problem: str, policy: str, reference: str, t: int | None = None, kind: Interval = "normal"
-) -> Estimate:
-    """Return how much more a policy regrets than the reference on the same rewards, with its interval."""
-    return interval(difference_samples(dataset, problem, policy, reference, t), kind)
-
-
-def best_arm_share(dataset: xr.Dataset, problem: Problem, policy: str, kind: Interval = "normal") -> Estimate:
-    """Return the share of rounds spent on optimal arms, with its interval."""
-    return interval(best_arm_samples(dataset, problem, policy), kind)
 
 
 def quantiles(samples: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
@@ -164,58 +98,10 @@ def quantiles(samples: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
     return np.asarray(np.quantile(values, wanted, axis=0))
 
 
-def summary(dataset: xr.Dataset, experiment: Experiment, kind: Interval = "normal") -> list[Row]:
-    """Return the table: problems in order, and for each the policies in order; the first is the reference."""
-    return [
-        _row(dataset, problem, policy, experiment.policies[0][0], kind)
-        for problem in experiment.problems
-        for policy, _ in experiment.policies
-    ]
-
-
-def _row(dataset: xr.Dataset, problem: Problem, policy: str, reference: str, kind: Interval) -> Row:
-    t = int(dataset["t"][-1])
-    samples = regret_samples(dataset, problem.name, policy, t)
-    estimate = interval(samples, kind)
-    low, middle, high = quantiles(samples, (0.05, 0.5, 0.95))
-    paired = _unknown(np.empty(0))
-    if policy != reference:
-        paired = paired_difference(dataset, problem.name, policy, reference, t, kind)
-    return Row(
-        problem=problem.name,
-        policy=policy,
-        runs=len(samples),
-        mean=float(estimate.mean),
-        standard_error=float(estimate.standard_error),
-        low=float(estimate.low),
-        high=float(estimate.high),
-        difference=float(paired.mean),
-        difference_low=float(paired.low),
-        difference_high=float(paired.high),
-        best_arm_share=float(best_arm_share(dataset, problem, policy).mean),
-        median=float(middle),
-        q05=float(low),
-        q95=float(high),
-    )
-
-
-def _regret(dataset: xr.Dataset, problem: str, policy: str, t: int | None) -> Floats:
-    chosen = dataset["regret"].sel(problem=problem, policy=policy)
-    if t is None:
-        return np.asarray(chosen.transpose("run", "t").to_numpy())
-    if t not in dataset["t"].to_numpy():
-        raise ParameterError(f"t must be a checkpoint of the result, got {t}; the last is {int(dataset['t'][-1])}")
-    return np.asarray(chosen.sel(t=t).to_numpy())
-
-
-def _played(values: Floats) -> npt.NDArray[np.bool_]:
-    return np.asarray(np.isfinite(values).all(axis=tuple(range(1, values.ndim))))
-
-
 def _finite(samples: npt.ArrayLike) -> Floats:
     """Return the samples without those that are NaN."""
     values = np.asarray(samples, dtype=np.float64)
-    return values[_played(values)]
+    return values[np.isfinite(values).all(axis=tuple(range(1, values.ndim)))]
 
 
 def _unknown(values: Floats) -> Estimate:
@@ -225,7 +111,8 @@ def _unknown(values: Floats) -> Estimate:
 
 
 def _share(name: str, value: float) -> float:
-    above(name, 1.0 - above(name, value, 0.0, "use 0.95"), 0.0, "use 0.95")
+    if not 0.0 < value < 1.0:
+        raise ParameterError(f"{name} must be between 0 and 1, got {value!r}; use 0.95")
     return value
 
 
@@ -237,7 +124,7 @@ def _resampled_means(columns: Floats, resamples: int, seed: int) -> Floats:
 def _weights(runs: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield how much each run weighs in each resample, some rows at a time."""
     generator = np.random.default_rng(seed)
-    block = max(1, BLOCK // runs)
+    block = max(1, RESAMPLED_AT_ONCE // runs)
     for start in range(0, resamples, block):
         rows = min(block, resamples - start)
         drawn = generator.integers(runs, size=(rows, runs)) + runs * np.arange(rows)[:, np.newaxis]

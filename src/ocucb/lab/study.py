@@ -33,17 +33,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-import tomli_w
-
 from ocucb.checks import one_of, real, whole
 from ocucb.errors import ParameterError
+from ocucb.lab.chart import Scale
 from ocucb.lab.experiment import Experiment
-from ocucb.lab.spec import closest
+from ocucb.lab.spec import suggest
 
 Size: TypeAlias = Literal["quick", "full"]
-Scale: TypeAlias = Literal["linear", "log"]
 SIZES: tuple[Size, ...] = get_args(Size)
-SCALES = ("linear", "log")
+SCALES: tuple[Scale, ...] = get_args(Scale)
 HORIZON = "horizon"  # may be swept without braces: the rounds of a run are no text
 
 EXPERIMENT = tuple(key.name for key in fields(Experiment))
@@ -160,6 +158,8 @@ def _at(parameter: str, value: float, template: Mapping[str, Any]) -> Experiment
 
 def _experiment(template: Mapping[str, Any]) -> Experiment:
     """Return an experiment by its own door, so that its rules are written once."""
+    import tomli_w  # noqa: PLC0415 - as in Experiment
+
     data = dict(template)
     if isinstance(data.get("policies"), dict):
         horizon = data.get(HORIZON)
@@ -286,7 +286,7 @@ def _replaced(data: Any, word: str, value: str) -> Any:
 def _known(kind: str, data: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key in data:
         if key not in known:
-            raise ParameterError(f"keys of {kind} are {', '.join(known)}, got {key!r}{closest(key, known)}")
+            raise ParameterError(f"keys of {kind} are {', '.join(known)}, got {key!r}{suggest(key, known)}")
 
 
 def _table(key: str, given: object) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ocucb.lab.runners import local
 
 # A scheme, the module that serves it, and what to install for it.
 REMOTE = {"dask": ("ocucb.lab.runners.dask", "distributed"), "ray": ("ocucb.lab.runners.ray", "ray")}
-EXAMPLES = "threads, threads:4, processes:2, dask://host:8786, ray://host:10001 or ray://local"
+EXAMPLES = "threads, threads:4, processes:2, cuda, dask://host:8786, dask://local, ray://host:10001 or ray://local"
 
 
 @contextmanager
@@ -37,7 +37,18 @@ def _find(text: str) -> AbstractContextManager[Executor]:
             ) from None
         found: AbstractContextManager[Executor] = runner.connect(address)
         return found
+    if text == "cuda":
+        return _gpu()
     kind, colon, count = text.partition(":")
     if kind in local.POOLS and (not colon or (count.isascii() and count.isdigit() and int(count) > 0)):
         return local.POOLS[kind](int(count) if count else local.cores())
     raise ParameterError(f"executor must be one of {EXAMPLES}, got {text!r}")
+
+
+def _gpu() -> AbstractContextManager[Executor]:
+    try:
+        runner = importlib.import_module("ocucb.lab.runners.cuda")
+    except ImportError as problem:  # numba-cuda, or a part of it
+        raise ParameterError(f"cuda needs the package numba-cuda, got: {problem}; pip install 'ocucb[gpu]'") from None
+    found: AbstractContextManager[Executor] = runner.gpu()
+    return found

@@ -1,4 +1,4 @@
-"""Charts from plain numbers, in the style of `plots`, and as SVG that stands inside a page and takes its colours.
+"""Charts drawn in the style of `plots`, and as SVG that stands inside a page and takes its colours.
 
 Apart from `plots`, the only module that knows Matplotlib.
 """
@@ -12,23 +12,23 @@ from collections.abc import Sequence
 from html import escape
 from textwrap import fill
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from ocucb.lab.chart import Chart, Scale
 from ocucb.lab.plots import (
-    DATES,
+    METADATA,
     PALETTE,
     THEORY,
     THEORY_DASHES,
-    Scale,
     add_legend,
     blank_figure,
-    house_style,
-    look,
+    figure_style,
+    line_style,
     set_scales,
 )
 
@@ -36,84 +36,28 @@ WIDTH = 3.6  # inches: text is of reading size on a screen, and can be read on a
 ASPECT = 0.62
 WRAPPED = {"x": 44, "y": 24, "legend": 54}  # characters of a line of text, so that none leaves the figure
 MARKED = 12  # points of a line, about, that carry a marker
-ALONE = Lock()  # Matplotlib's settings are those of the whole process
+MATPLOTLIB_LOCK = Lock()  # Matplotlib's settings are those of the whole process
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Each colour of a line, and what stands for it inside a page. Black is the page's ink.
 COLOURS = {color.lower(): f"var(--line-{k}, {color})" for k, color in enumerate(PALETTE[:-1])}
 COLOURS |= {"#000000": "var(--ink, #000000)", THEORY: f"var(--soft, {THEORY})"}
 
 
-class Curve(Protocol):
-    """What was measured, with a band if it is uncertain; or a bound, drawn in grey."""
-
-    @property
-    def label(self) -> str:
-        """What the legend says."""
-
-    @property
-    def x(self) -> Sequence[float]:
-        """Where."""
-
-    @property
-    def y(self) -> Sequence[float]:
-        """What."""
-
-    @property
-    def low(self) -> Sequence[float] | None:
-        """The lower end of the band, or None."""
-
-    @property
-    def high(self) -> Sequence[float] | None:
-        """The upper end of the band, or None."""
-
-    @property
-    def bound(self) -> bool:
-        """Whether it is a bound."""
-
-
-class Chart(Protocol):
-    """Curves over common axes."""
-
-    @property
-    def title(self) -> str:
-        """What it shows."""
-
-    @property
-    def x_label(self) -> str:
-        """What goes to the right."""
-
-    @property
-    def y_label(self) -> str:
-        """What goes up."""
-
-    @property
-    def lines(self) -> Sequence[Curve]:
-        """The curves."""
-
-    @property
-    def x_scale(self) -> Scale:
-        """Linear or logarithmic."""
-
-    @property
-    def y_scale(self) -> Scale:
-        """Linear or logarithmic."""
-
-
-def draw(chart: Chart, width: float = WIDTH) -> Figure:
+def draw_chart(chart: Chart, width: float = WIDTH) -> Figure:
     """Draw the curves of a chart. Its title is left to the page."""
-    with house_style(), mpl.rc_context({"legend.fontsize": 7.0}):
+    with figure_style(), mpl.rc_context({"legend.fontsize": 7.0}):
         figure, axes = blank_figure(width, ASPECT)
         measured = [line for line in chart.lines if not line.bound]
         bounds = [line for line in chart.lines if line.bound]
         for k, line in enumerate(measured):
             every = 1 if len(line.x) <= MARKED else 1.0 / MARKED  # a share of the axes: evenly spaced to the eye
-            axes.plot(line.x, line.y, label=_wrapped(line.label, "legend"), markevery=every, **look(k))
+            axes.plot(line.x, line.y, label=_wrapped(line.label, "legend"), markevery=every, **line_style(k))
             if line.low is not None and line.high is not None:
-                axes.fill_between(line.x, line.low, line.high, color=look(k)["color"], alpha=0.18, linewidth=0)
+                axes.fill_between(line.x, line.low, line.high, color=line_style(k)["color"], alpha=0.18, linewidth=0)
         for k, line in enumerate(bounds):
             dashes = THEORY_DASHES[k % len(THEORY_DASHES)]
-            look_of_bound: dict[str, Any] = {"color": THEORY, "linestyle": dashes, "linewidth": 1.1, "zorder": 1}
-            axes.plot(line.x, line.y, label=_wrapped(line.label, "legend"), **look_of_bound)
+            bound_style: dict[str, Any] = {"color": THEORY, "linestyle": dashes, "linewidth": 1.1, "zorder": 1}
+            axes.plot(line.x, line.y, label=_wrapped(line.label, "legend"), **bound_style)
         set_scales(
             axes,
             _possible(chart.x_scale, [x for line in chart.lines for x in line.x]),
@@ -161,15 +105,15 @@ def power_of_ten(value: float, position: object = None) -> str:
     return "·".join(part for part in ("" if power and factor == "1" else factor, power) if part)
 
 
-def svg(chart: Chart, key: str, width: float = WIDTH) -> str:
+def to_svg(chart: Chart, key: str, width: float = WIDTH) -> str:
     """Return a chart as an SVG element to stand inside a page, the same text for the same chart.
 
     Colours are the page's: `--ink`, `--soft` and `--line-0` … where it defines them, else those of `plots`. The ids in
     it begin with the key, so that a page may hold many charts.
     """
     file = io.StringIO()
-    with ALONE, house_style(), mpl.rc_context({"svg.fonttype": "none"}):
-        draw(chart, width).savefig(file, format="svg", metadata=DATES[".svg"], transparent=True)
+    with MATPLOTLIB_LOCK, figure_style(), mpl.rc_context({"svg.fonttype": "none"}):
+        draw_chart(chart, width).savefig(file, format="svg", metadata=METADATA[".svg"], transparent=True)
     text = file.getvalue()
     text = text[text.index("<svg") :]
     # What Matplotlib says of itself, and a style that would reach the whole page.
