@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-LARGEST_HEAD = 65_536  # bytes of request line and headers
-ARRIVAL = 60.0  # seconds for a whole request to arrive, from its first byte, or from when the connection was made
+MAX_HEAD_BYTES = 65_536  # request line and headers
+MAX_ARRIVAL_SECONDS = 60.0  # for a whole request, from its first byte or from when the connection was made
 
 
 class Connection(HttpToolsProtocol):
@@ -56,12 +56,12 @@ class Connection(HttpToolsProtocol):
         super().data_received(data)
         if self._head is not None and self._began is not None:
             self._head += len(data)
-            if self._head > LARGEST_HEAD and not self.transport.is_closing():
-                self.send_400_response(f"The head of a request must be {LARGEST_HEAD} bytes or less.")
+            if self._head > MAX_HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response(f"The head of a request must be {MAX_HEAD_BYTES} bytes or less.")
 
     def is_late(self, now: float) -> bool:
         """Tell whether a request has been arriving for too long."""
-        return self._began is not None and now - self._began > ARRIVAL
+        return self._began is not None and now - self._began > MAX_ARRIVAL_SECONDS
 
 
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""The engine: callers queue up, one thread takes rounds of them to the store, and answers when all is durable."""
+"""The engine: requests wait in a queue, one thread takes batches of them to the store, and answers what is durable."""
 
 from __future__ import annotations
 
@@ -7,274 +7,391 @@ import queue
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ocucb.errors import OcucbError
-from ocucb.service.apply import MOST_EXPIRED, apply
-from ocucb.service.errors import BusyError, ServiceError, StoreError, UnavailableError
+from ocucb.service.batch import Batch, NotLoadedError, target_of
+from ocucb.service.callers import Caller, PendingRequest
+from ocucb.service.errors import BusyError, LogError, ServiceError, StoreError, UnavailableError
+from ocucb.service.experiment_cache import ExperimentCache
+from ocucb.service.handlers import handle
+from ocucb.service.held_requests import RETRY_SECONDS, HeldRequests
+from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.ids import Tokens
-from ocucb.service.lives import Lives
-from ocucb.service.pictures import Pictures
-from ocucb.service.records import SECOND, Clock, utc_now
-from ocucb.service.requests import Answer, Decide, Expire, ImportLog, Request
-from ocucb.service.rounds import Round
+from ocucb.service.loader import Loaded, Loader, Target
+from ocucb.service.records import Clock, utc_now
+from ocucb.service.requests import Create, Decide, Expire, ImportLog, Request
+from ocucb.service.snapshots import Snapshots
 from ocucb.service.stores import Store, Transaction
 
 logger = logging.getLogger(__name__)
-PRUNE = 60.0
-MOST_PRUNED = 1000
 
 
 @dataclass(frozen=True)
 class Limits:
     """How much at once, and how often.
 
-    batch      decisions and other requests in one round
-    waiting    requests in the queue, before new ones are turned away
-    sweep      seconds between looks for decisions whose window has passed
-    rest       seconds to wait after the database has failed, before it is tried again
-    snapshot   entries between two snapshots (never fewer than the arms of the experiment)
-    lives      experiments in memory
-    keep_keys  seconds for which an idempotency key is remembered
+    batch                  decisions and other requests in one transaction
+    waiting                requests in the queue, before new ones are refused
+    sweep                  seconds between two searches for decisions whose window has passed
+    retry_delay            seconds to wait after the database has failed, before it is tried again
+    snapshot               entries between two snapshots (never fewer than a tenth of the arms of the experiment)
+    cached_experiments     experiments in memory
+    keep_idempotency_keys  seconds for which an idempotency key is remembered
     """
 
     batch: int = 512
     waiting: int = 10_000
     sweep: float = 1.0
-    rest: float = 0.25
+    retry_delay: float = 0.25
     snapshot: int = 10_000
-    lives: int = 1000
-    keep_keys: float = 7 * 86_400.0
+    cached_experiments: int = 1000
+    keep_idempotency_keys: float = 7 * 86_400.0
 
 
-class Door(Protocol):
-    """Where a caller waits."""
+class KeyVerifier(Protocol):
+    """Knows which API keys are valid, also when one was revoked on another node."""
 
-    def settle(self, tickets: list[Ticket]) -> None:
-        """Hand over tickets that are answered. Called by the engine's thread; must neither wait nor raise."""
+    def refresh_in(self, transaction: Transaction) -> None:
+        """Read what has changed, in this transaction."""
 
-
-class Guard(Protocol):
-    """Knows which API keys are valid, on whatever node one was revoked."""
-
-    def look(self, transaction: Transaction) -> None:
-        """Notice what has changed."""
-
-    def check(self, key: str) -> None:
-        """Raise DeniedError unless the key with this id is valid."""
-
-
-class Ticket:
-    """A request on its way, by whose key, and then its answer or its error."""
-
-    __slots__ = ("answer", "door", "error", "key", "request", "waiter")
-
-    def __init__(self, request: Request, door: Door, waiter: Any = None, key: str | None = None) -> None:
-        self.request, self.door, self.waiter, self.key = request, door, waiter, key
-        self.answer: Answer | None = None
-        self.error: Exception | None = None
+    def verify(self, api_key: str) -> None:
+        """Raise DeniedError unless the API key with this id is valid."""
 
 
 class Engine:
-    """Serves requests of many threads, durably and in one order. One writer thread; use doors.py to ask it.
+    """Serves requests of many threads, durably and in one order. One writer thread; callers.py asks it.
 
-    It owns no truth: whenever the store fails, what is in memory is thrown away and read again.
+    What it has in memory is only a copy: whenever the store fails, what may not be stored is dropped and read again. A
+    request whose experiment is not in memory, or locked by another node, waits its turn, and others go on.
     """
 
     def __init__(
-        self, store: Store, now: Clock = utc_now, limits: Limits | None = None, guard: Guard | None = None
+        self, store: Store, now: Clock = utc_now, limits: Limits | None = None, key_verifier: KeyVerifier | None = None
     ) -> None:
-        self._store, self._now, self._limits, self._guard = store, now, limits or Limits(), guard
-        self._lives, self._tokens = Lives(store, self._limits.lives), Tokens()
-        self._queue: queue.SimpleQueue[Ticket | None] = queue.SimpleQueue()
-        self._pictures = Pictures(store)
-        self._closed = False
-        self._gate = threading.Lock()
-        self._trouble: StoreError | None = None
-        self._retry_at = self._sweep_at = self._prune_at = 0.0
-        self._writer = threading.Thread(target=self._work, name="ocucb writer", daemon=True)
+        self._store, self._now, self._limits, self._key_verifier = store, now, limits or Limits(), key_verifier
+        self._cache, self._tokens = ExperimentCache(self._limits.cached_experiments), Tokens()
+        self._queue: queue.SimpleQueue[PendingRequest | Loaded | None] = queue.SimpleQueue()
+        self._loader, self._held = Loader(store, self._queue.put), HeldRequests()
+        self._absent: set[Target] = set()
+        self._snapshots = Snapshots(store)
+        self._housekeeping = Housekeeping(store, now, self._limits.sweep, self._limits.keep_idempotency_keys)
+        self._closed = self._stopping = False
+        self._submit_lock = threading.Lock()
+        self._store_error: StoreError | None = None
+        self._retry_at = 0.0
+        self._serving_since: float | None = None
+        self._last_lag = 0.0
+        self.observe_batch: Callable[[int, float], None] = _ignore
+        self._writer = threading.Thread(target=self._write_batches, name="ocucb writer", daemon=True)
 
     def start(self) -> Engine:
-        """Begin to serve."""
-        self._pictures.start()
+        """Start the threads."""
+        self._snapshots.start()
+        self._loader.start()
         self._writer.start()
         return self
 
     def close(self) -> None:
-        """Serve what is in the queue, then stop."""
-        with self._gate:
+        """Serve what is in the queue, take snapshots of what is in memory, then stop."""
+        with self._submit_lock:
             if self._closed:
                 return
             self._closed = True
             self._queue.put(None)
         self._writer.join()
-        self._pictures.close()
+        self._loader.close()
+        self._snapshots.close(self._cache.states())
 
     @property
-    def trouble(self) -> StoreError | None:
-        """What the store said when it last failed; None while it works."""
-        return self._trouble
+    def store_error(self) -> StoreError | None:
+        """The error with which the store last failed; None while it works."""
+        return self._store_error
 
     @property
     def waiting(self) -> int:
-        """How many requests are in the queue."""
-        return self._queue.qsize()
+        """How many requests wait: in the queue, or for an experiment that is being loaded or locked elsewhere."""
+        return self._queue.qsize() + len(self._held)
 
-    def submit(self, ticket: Ticket) -> None:
+    @property
+    def loading(self) -> int:
+        """How many requests wait for an experiment to be loaded."""
+        return self._held.loading
+
+    @property
+    def damaged_experiments(self) -> int:
+        """How many experiments have a log that cannot be read, as far as is known."""
+        return len(self._cache.damaged)
+
+    @property
+    def cached_experiments(self) -> int:
+        """How many experiments are in memory."""
+        return len(self._cache)
+
+    @property
+    def lag(self) -> float:
+        """How many seconds the request waited that was last taken from the queue; more, if its batch takes longer."""
+        since = self._serving_since
+        return max(self._last_lag, 0.0 if since is None else time.monotonic() - since)
+
+    def submit(self, pending: PendingRequest) -> None:
         """Queue a request. BusyError if too many wait, UnavailableError after `close`."""
-        with self._gate:
+        with self._submit_lock:
             if self._closed:
                 raise UnavailableError("the service is stopping; not stored, try again")
-            if self._queue.qsize() >= self._limits.waiting:
+            if self.waiting >= self._limits.waiting:
                 raise BusyError(f"{self._limits.waiting} requests are waiting; not stored, try again")
-            self._queue.put(ticket)
+            self._queue.put(pending)
 
-    def _work(self) -> None:
-        going = True
-        while going:
-            going, batch = self._take()
+    def _write_batches(self) -> None:
+        while not (self._stopping and self._queue.empty() and not len(self._held)):
             try:
+                batch, starved = self._next_batch()
                 if batch:
-                    self._serve(batch)
-                if time.monotonic() >= self._sweep_at:
+                    self._serve(batch, starved)
+                if self._housekeeping.is_due():
                     self._sweep()
-                self._pictures.keep()
-            except Exception:  # whatever it is, those who come later must be served
-                logger.exception("the writer stumbled")
+                self._snapshots.store_taken()
+            except Exception:  # whatever it is, later requests must be served
+                logger.exception("the writer failed and goes on")
 
-    def _take(self) -> tuple[bool, list[Ticket]]:
-        """Wait for requests until the next sweep; return what is there, and whether to go on."""
-        batch: list[Ticket] = []
+    def _next_batch(self) -> tuple[list[PendingRequest], int | None]:
+        """Wait for requests until the next sweep; return those that can be tried, and an experiment locked for long."""
+        batch, starved = self._held.take_to_retry()
+        wait = 0.0 if batch else self._housekeeping.seconds_left()
+        if len(self._held):
+            wait = min(wait, RETRY_SECONDS)
         size = 0
         try:
-            ticket = self._queue.get(timeout=max(0.0, self._sweep_at - time.monotonic()))
-            while ticket is not None:
-                batch.append(ticket)
-                size += _size(ticket.request)
-                if size >= self._limits.batch:
-                    return True, batch
-                ticket = self._queue.get_nowait()
+            taken = self._queue.get(timeout=wait) if wait > 0.0 else self._queue.get_nowait()
+            while True:
+                if taken is None:
+                    self._stopping = True
+                elif isinstance(taken, Loaded):
+                    batch += self._take_loaded(taken)
+                else:
+                    batch.append(taken)
+                    size += _size(taken.request)
+                    if size >= self._limits.batch:
+                        break
+                taken = self._queue.get_nowait()
         except queue.Empty:
-            return True, batch
-        return False, batch
+            pass
+        return batch, starved
 
-    def _serve(self, batch: list[Ticket]) -> None:
-        """Answer every ticket, whatever happens."""
-        left = batch
-        if self._trouble is not None and time.monotonic() < self._retry_at:
-            _fail(left, self._trouble)
-            left = []
+    def _take_loaded(self, loaded: Loaded) -> list[PendingRequest]:
+        """Take in an experiment that was loaded, and return those who waited for it."""
+        waiting = self._held.take_loaded(loaded.target)
+        if loaded.state is not None:
+            self._cache.add(loaded.state)
+        elif isinstance(loaded.error, LogError) and loaded.record is not None:
+            self._cache.add_damaged(loaded.record, loaded.error)
+        elif loaded.error is not None:
+            if isinstance(loaded.error, StoreError):
+                self._note_failure(loaded.error)
+            _fail(waiting, loaded.error)
+            _deliver(waiting)
+            return []
+        else:
+            self._absent.add(loaded.target)
+        return waiting
+
+    def _serve(self, batch: list[PendingRequest], starved: int | None = None) -> None:
+        """Answer every request that need not wait, whatever happens."""
+        self._serving_since = began = time.monotonic()
+        self._last_lag = began - batch[0].asked
+        if self._store_error is not None and began < self._retry_at:
+            _fail(batch, self._store_error)
+            _deliver(batch)
+            return
+        ready = remaining = self._hold_back(batch)
+        held: list[PendingRequest] = []
         try:
-            while left:
-                left = self._try_round(left)
+            while remaining:
+                again = self._try_batch(remaining, held, starved)
+                remaining = self._hold_back(again)  # what was dropped must be loaded once more
+                held += again if not remaining else [pending for pending in again if pending not in remaining]
         finally:
-            by_door: defaultdict[Door, list[Ticket]] = defaultdict(list)
-            for ticket in batch:
-                by_door[ticket.door].append(ticket)
-            for door, tickets in by_door.items():
-                door.settle(tickets)
+            self._absent.clear()
+            waiting = set(map(id, held))
+            _deliver([pending for pending in ready if id(pending) not in waiting] if waiting else ready)
+            self._serving_since = None
+            self.observe_batch(len(ready) - len(held), time.monotonic() - began)
 
-    def _try_round(self, batch: list[Ticket]) -> list[Ticket]:
-        """Serve a batch in one round; return what must be served again because one of it did what none should."""
-        this: Round | None = None
-        culprit: Ticket | None = None
-        requests = [ticket.request for ticket in batch]
+    def _hold_back(self, batch: list[PendingRequest]) -> list[PendingRequest]:
+        """Return those that can be served now; the others wait for their experiment, or have been cancelled."""
+        ready: list[PendingRequest] = []
+        created: set[Target] = set()
+        for pending in batch:
+            if pending.cancelled:
+                continue
+            target = pending.target = target_of(pending.request)
+            state = None if target is None else self._cache.find(target)
+            if state is not None and self._held.is_locked(state.id):
+                self._hold_locked(state.id, [pending])
+                continue
+            if isinstance(pending.request, Create):
+                created.add(pending.request.definition.name)
+            elif not (
+                state is not None
+                or target is None
+                or target in created
+                or target in self._absent
+                or self._cache.find_damaged(target)
+            ):
+                self._hold_for_load(target, pending)
+                continue
+            ready.append(pending)
+        return ready
+
+    def _hold_for_load(self, target: Target, pending: PendingRequest) -> None:
+        if self._held.wait_for_load(target, pending):
+            self._loader.ask(target)
+
+    def _hold_locked(self, experiment: int, requests: list[PendingRequest]) -> None:
+        """Hold requests for an experiment that another node has locked; the sweeps come again by themselves."""
+        sweeps = [pending for pending in requests if isinstance(pending.request, Expire)]
+        if sweeps:
+            for pending in sweeps:
+                pending.answer = 0
+            _deliver(sweeps)
+            requests = [pending for pending in requests if not isinstance(pending.request, Expire)]
+        if requests:
+            self._held.wait_for_lock(experiment, requests)
+
+    def _try_batch(
+        self, all_pending: list[PendingRequest], held: list[PendingRequest], starved: int | None
+    ) -> list[PendingRequest]:
+        """Serve requests in one transaction; return those to serve again because another failed in a way of its own.
+
+        Those that must wait are added to `held`.
+        """
+        targets = {pending.target for pending in all_pending if pending.target is not None}
+        batch = Batch(self._cache, targets, self._now(), self._tokens)
+        culprit: PendingRequest | None = None
+        new_held: list[tuple[Target, PendingRequest]] = []
         try:
-            this = Round(self._lives, requests, self._now(), self._tokens)
-            with self._store.write() as transaction:
-                this.open(transaction, requests)
-                if self._guard is not None:
-                    self._guard.look(transaction)
-                for ticket in batch:
-                    culprit = ticket
-                    _answer(this, ticket, self._guard)
+            with self._store.write(keep=True) as transaction:
+                if any(isinstance(pending.request, _SLOW) for pending in all_pending):
+                    transaction.allow_long()
+                batch.open(transaction, starved)
+                if batch.locked:
+                    all_pending = self._leave_out_locked(batch, all_pending, held)
+                batch.find_referenced([pending.request for pending in all_pending])
+                if self._key_verifier is not None:
+                    self._key_verifier.refresh_in(transaction)
+                batch.served = True
+                for pending in all_pending:
+                    culprit = pending
+                    try:
+                        _answer(batch, pending, self._key_verifier)
+                    except NotLoadedError as error:
+                        new_held.append((error.name, pending))
                 culprit = None
-                moved = this.write()
-        except Exception as problem:
-            if this is not None:
-                this.discard()
-            return self._recover(batch, culprit, problem)
-        self._trouble = None
-        for live in moved:
-            self._pictures.offer(live, self._limits.snapshot)
-        self._lives.trim()
+                changed = batch.write()
+        except Exception as error:
+            batch.discard()
+            return self._recover(all_pending, culprit, error)
+        self._store_error = None
+        self._held.unlock(batch.by_id)
+        self._housekeeping.note_idempotency_keys(batch.new_idempotency_keys)
+        for target, pending in new_held:
+            held.append(pending)
+            self._hold_for_load(target, pending)
+        for state in changed:
+            self._snapshots.schedule(state, self._limits.snapshot)
+        for state in self._cache.trim():
+            self._snapshots.schedule_dropped(state)
         return []
 
-    def _recover(self, batch: list[Ticket], culprit: Ticket | None, problem: Exception) -> list[Ticket]:
-        if isinstance(problem, StoreError) or culprit is None:
-            if not isinstance(problem, StoreError):
-                logger.error("a round failed", exc_info=problem)
-                problem = StoreError("the round failed; not stored, try again")
-            if self._trouble is None:
-                logger.warning("%s (%s)", problem, problem.reason)
-            self._trouble, self._retry_at = problem, time.monotonic() + self._limits.rest
-            _fail(batch, problem)
-            return []
-        logger.error("%s failed", type(culprit.request).__name__, exc_info=problem)
-        _fail([culprit], ServiceError("the service failed at this request; it was not stored"))
-        return [ticket for ticket in batch if ticket is not culprit]
+    def _leave_out_locked(
+        self, batch: Batch, all_pending: list[PendingRequest], held: list[PendingRequest]
+    ) -> list[PendingRequest]:
+        ready: list[PendingRequest] = []
+        by_experiment: defaultdict[int, list[PendingRequest]] = defaultdict(list)
+        for pending in all_pending:
+            experiment = None if pending.target is None else batch.locked.get(pending.target)
+            if experiment is None:
+                ready.append(pending)
+            else:
+                by_experiment[experiment].append(pending)
+                held.append(pending)
+        for experiment, requests in by_experiment.items():
+            self._hold_locked(experiment, requests)
+        return ready
+
+    def _recover(
+        self, all_pending: list[PendingRequest], culprit: PendingRequest | None, error: Exception
+    ) -> list[PendingRequest]:
+        if culprit is not None and (not isinstance(error, StoreError) or error.locked):
+            if isinstance(error, StoreError):
+                _fail([culprit], error)
+            else:
+                logger.error("%s failed", type(culprit.request).__name__, exc_info=error)
+                _fail([culprit], ServiceError("the service failed at this request; it was not stored"))
+            return [pending for pending in all_pending if pending is not culprit]
+        if not isinstance(error, StoreError):
+            logger.error("a batch failed", exc_info=error)
+            error = StoreError("the batch failed; not stored, try again")
+        self._note_failure(error)
+        _fail(all_pending, error)
+        return []
+
+    def _note_failure(self, error: StoreError) -> None:
+        if self._store_error is None:
+            logger.warning("%s (%s)", error, error.reason)
+        self._store_error, self._retry_at = error, time.monotonic() + self._limits.retry_delay
 
     def _sweep(self) -> None:
-        """Close decisions whose window has passed, and by the way notice whether the store is there."""
-        self._sweep_at = time.monotonic() + self._limits.sweep
+        """Close decisions whose window has passed, forget old idempotency keys, find out whether the store answers."""
+        damaged = [experiment for experiment in list(self._cache.damaged) if self._cache.find_damaged(experiment)]
         try:
-            # After a failure of a write only a write can tell that all is well again.
-            with self._store.read() if self._trouble is None else self._store.write() as transaction:
-                due = transaction.due_experiments(self._now(), 100)
-        except StoreError as problem:
-            if self._trouble is None:
-                logger.warning("%s (%s)", problem, problem.reason)
-            self._trouble, self._retry_at = problem, time.monotonic() + self._limits.rest
+            due = self._housekeeping.find_due(damaged, writing=self._store_error is not None)
+        except StoreError as error:
+            self._note_failure(error)
             return
-        self._trouble = None
-        self._prune()
-        if due:
-            door = _Nowhere()
-            tickets = [Ticket(Expire(experiment), door) for experiment in due]
-            self._serve(tickets)
-            if any(ticket.answer == MOST_EXPIRED for ticket in tickets):
-                self._sweep_at = 0.0
-
-    def _prune(self) -> None:
-        """Forget idempotency keys that are old, some at a time, now and then."""
-        if time.monotonic() < self._prune_at:
-            return
-        self._prune_at = time.monotonic() + PRUNE
-        before = self._now() - round(self._limits.keep_keys * SECOND)
-        try:
-            with self._store.read() as transaction:
-                old = transaction.old_keys(before, 1)
-            if old:
-                with self._store.write() as transaction:
-                    if transaction.end_keys(transaction.old_keys(before, MOST_PRUNED)) == MOST_PRUNED:
-                        self._prune_at = 0.0
-        except StoreError as problem:
-            logger.warning("old idempotency keys were not forgotten: %s", problem.reason)
+        self._store_error = None
+        if due and not self._stopping:
+            self._serve([PendingRequest(Expire(experiment), self._housekeeping) for experiment in due])
+        self._housekeeping.prune()
+        self._housekeeping.delete_experiments()
 
 
-class _Nowhere:
-    """The door of those who do not wait."""
-
-    def settle(self, tickets: list[Ticket]) -> None:
-        """Do nothing."""
+_SLOW = (Create, ImportLog)  # which may take seconds with many arms
 
 
-def _answer(this: Round, ticket: Ticket, guard: Guard | None) -> None:
+def _ignore(size: int, seconds: float) -> None:
+    """Measure nothing."""
+
+
+def _deliver(answered: list[PendingRequest]) -> None:
+    """Tell all callers that their requests are answered."""
+    by_caller: defaultdict[Caller, list[PendingRequest]] = defaultdict(list)
+    for pending in answered:
+        by_caller[pending.caller].append(pending)
+    for caller, theirs in by_caller.items():
+        caller.deliver(theirs)
+
+
+def _answer(batch: Batch, pending: PendingRequest, key_verifier: KeyVerifier | None) -> None:
+    if not pending.claim():
+        return
     try:
-        if guard is not None and ticket.key is not None:
-            guard.check(ticket.key)
-        ticket.answer, ticket.error = apply(this, ticket.request), None
+        if key_verifier is not None and pending.api_key is not None:
+            key_verifier.verify(pending.api_key)
+        batch.api_key = pending.api_key or ""
+        pending.answer, pending.error = handle(batch, pending.request), None
     except StoreError:
         raise
-    except OcucbError as problem:
-        ticket.answer, ticket.error = None, problem
+    except OcucbError as error:
+        pending.answer, pending.error = None, error
 
 
-def _fail(tickets: Sequence[Ticket], problem: ServiceError) -> None:
-    for ticket in tickets:
-        ticket.answer, ticket.error = None, problem
+def _fail(all_pending: Sequence[PendingRequest], error: ServiceError) -> None:
+    for pending in all_pending:
+        pending.answer, pending.error = None, error
 
 
 def _size(request: Request) -> int:

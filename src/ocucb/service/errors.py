@@ -9,7 +9,9 @@
         ├── ConflictError
         │   ├── NameTakenError            another experiment has this name
         │   ├── RewardConflictError       the decision already has a different reward
-        │   └── KeyReusedError            the idempotency key belongs to a different request
+        │   ├── NoRewardError             the decision has no reward that could be corrected
+        │   ├── KeyReusedError            the idempotency key belongs to a different request
+        │   └── NotArchivedError          only an experiment that is archived can be deleted
         ├── ClosedError
         │   ├── PausedError               the experiment is paused and makes no decisions
         │   └── ArchivedError             the experiment has ended
@@ -53,8 +55,8 @@ class UnknownDecisionError(NotFoundError):
 class UnknownKeyError(NotFoundError):
     """No API key has this id."""
 
-    def __init__(self, key: str) -> None:
-        super().__init__(f"no API key has the id {key!r}; ids are listed with the keys")
+    def __init__(self, api_key: str) -> None:
+        super().__init__(f"no API key has the id {api_key!r}; ids are listed with the keys")
 
 
 class ConflictError(ServiceError):
@@ -72,14 +74,30 @@ class RewardConflictError(ConflictError):
     """The decision already has a different reward."""
 
     def __init__(self, stored: float, given: float) -> None:
-        super().__init__(f"this decision already has the reward {stored!r}, got {given!r}; a reward cannot be changed")
+        super().__init__(f"this decision already has the reward {stored!r}, got {given!r}; to change it, correct it")
+
+
+class NoRewardError(ConflictError):
+    """The decision has no reward that could be corrected."""
+
+    def __init__(self) -> None:
+        super().__init__("this decision has no reward that was counted, so there is nothing to correct")
 
 
 class KeyReusedError(ConflictError):
     """The idempotency key belongs to a different request."""
 
-    def __init__(self, key: str) -> None:
-        super().__init__(f"the idempotency key {key!r} was used for a different request; use a new key for each")
+    def __init__(self, idempotency_key: str) -> None:
+        super().__init__(
+            f"the idempotency key {idempotency_key!r} was used for a different request; use a new key for each"
+        )
+
+
+class NotArchivedError(ConflictError):
+    """Only an experiment that is archived can be deleted."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"experiment {name!r} is not archived; archive it first, and then delete it")
 
 
 class ClosedError(ServiceError):
@@ -104,7 +122,7 @@ class DeniedError(ServiceError):
     """The API key is not known, or revoked."""
 
     def __init__(self) -> None:
-        super().__init__("the API key is missing, wrong or revoked")
+        super().__init__("the API key is missing, wrong, expired or revoked")
 
 
 class TooLateError(ServiceError):
@@ -123,11 +141,14 @@ class UnavailableError(ServiceError):
 
 
 class StoreError(UnavailableError):
-    """The database did not answer, or refused: `reason` is what it said, for the log and not for callers."""
+    """The database did not answer, or refused: `reason` is what it said, for the log and not for callers.
 
-    def __init__(self, message: str, reason: str = "") -> None:
+    `locked` if all that is wrong is that somebody else has locked what was wanted.
+    """
+
+    def __init__(self, message: str, reason: str = "", locked: bool = False) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason, self.locked = reason, locked
 
 
 class BusyError(UnavailableError):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ocucb.labels import Label
 
-MOST_SPANS = 240
-MOST_ARMS = 20
+MAX_SPANS = 240
+MAX_ARMS_PER_SPAN = 20
 
 
 class Span(NamedTuple):
@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 
 class History:
-    """Folds decisions and rewards into at most MOST_SPANS spans: when there would be more, every two become one.
+    """Folds decisions and rewards into at most MAX_SPANS spans: when there would be more, every two become one.
 
     All of it is a function of the log alone, so nodes agree on it. Rewards of imported logs are not part of it.
     """
@@ -55,6 +55,15 @@ class History:
         self._rewards += 1
         self._total += value
 
+    def correct(self, at: int, rewards: int, total: float) -> None:
+        """Add to the rewards, and to their sum, of the span in which time `at` was."""
+        if at >= self._at or not self._spans:
+            self._rewards, self._total = self._rewards + rewards, self._total + total
+            return
+        place = max((i for i, span in enumerate(self._spans) if span.at <= at), default=0)
+        span = self._spans[place]
+        self._spans[place] = span._replace(rewards=span.rewards + rewards, total=span.total + total)
+
     def spans(self) -> tuple[Span, ...]:
         """Return the past, oldest first; the last span may still grow."""
         return (*self._spans, self._last()) if self._decisions else tuple(self._spans)
@@ -78,7 +87,7 @@ class History:
     def _close(self) -> None:
         self._spans.append(self._last())
         self._pulls, self._decisions, self._rewards, self._total = {}, 0, 0, 0.0
-        if len(self._spans) == MOST_SPANS:
+        if len(self._spans) == MAX_SPANS:
             pairs = zip(self._spans[::2], self._spans[1::2], strict=True)
             self._spans = [_joined(one, two) for one, two in pairs]
             self._width *= 2
@@ -97,9 +106,9 @@ def _joined(one: Span, two: Span) -> Span:
 
 def _pruned(span: Span) -> Span:
     """Keep the arms with most pulls; among equals, those that came first."""
-    if len(span.pulls) <= MOST_ARMS:
+    if len(span.pulls) <= MAX_ARMS_PER_SPAN:
         return span._replace(pulls=dict(span.pulls))
-    kept = dict(sorted(span.pulls.items(), key=lambda pair: -pair[1])[:MOST_ARMS])
+    kept = dict(sorted(span.pulls.items(), key=lambda pair: -pair[1])[:MAX_ARMS_PER_SPAN])
     return span._replace(pulls=kept, others=span.others + sum(span.pulls.values()) - sum(kept.values()))
 
 

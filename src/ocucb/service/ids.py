@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from ocucb.service.records import Entry
 
-SIZE = 16  # bytes of a token
-_FORM = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,17})-([A-Za-z0-9_-]{22})")
+TOKEN_LENGTH = 22  # characters of six bits: 132 bits
+TOKENS_AT_ONCE = 256
+_ID_PATTERN = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,17})-([A-Za-z0-9_-]{22})")
 
 
-class Parts(NamedTuple):
+class DecisionId(NamedTuple):
     """What a decision id says."""
 
     experiment: int
@@ -33,14 +34,15 @@ class Tokens:
     """Random tokens, whose bits are fetched from the system for many at once. For one thread and one process."""
 
     def __init__(self) -> None:
-        self._bits, self._used = b"", 0
+        self._text, self._used = "", 0
 
     def new(self) -> str:
-        """Return 128 random bits as text."""
-        if self._used == len(self._bits):
-            self._bits, self._used = secrets.token_bytes(SIZE * 256), 0
-        self._used += SIZE
-        return base64.urlsafe_b64encode(self._bits[self._used - SIZE : self._used])[:22].decode()
+        """Return 132 random bits as text."""
+        if self._used == len(self._text):
+            bits = secrets.token_bytes(TOKEN_LENGTH * TOKENS_AT_ONCE * 3 // 4)
+            self._text, self._used = base64.urlsafe_b64encode(bits).decode(), 0
+        self._used += TOKEN_LENGTH
+        return self._text[self._used - TOKEN_LENGTH : self._used]
 
 
 def make_id(experiment: int, entry: Entry) -> str:
@@ -48,7 +50,7 @@ def make_id(experiment: int, entry: Entry) -> str:
     return f"{experiment}-{entry.seq}-{entry.token}"
 
 
-def parse_id(text: object) -> Parts | None:
+def parse_id(text: object) -> DecisionId | None:
     """Return what an id says, or None if it is none."""
-    match = _FORM.fullmatch(text) if isinstance(text, str) else None
-    return None if match is None else Parts(int(match[1]), int(match[2]), match[3])
+    match = _ID_PATTERN.fullmatch(text) if isinstance(text, str) else None
+    return None if match is None else DecisionId(int(match[1]), int(match[2]), match[3])

@@ -23,24 +23,28 @@ from ocucb.bandit import Bandit
 from ocucb.policies import OCUCBn
 from ocucb.service.access import Access
 from ocucb.service.connections import Connection, close_late
-from ocucb.service.database import serving
 from ocucb.service.engine import Engine, Limits
 from ocucb.service.errors import ServiceError
 from ocucb.service.logs import start_logs
+from ocucb.service.node_directory import NodeDirectory
+from ocucb.service.open_store import open_or_create_store
 from ocucb.service.settings import Settings, mask
+from ocucb.service.stores import Store
 from ocucb.service.web.app import build_app
-from ocucb.service.web.state import Service
+from ocucb.service.web.app_state import Service
+from ocucb.service.web.tracing import open_tracing
 
 INTERRUPTED = 130
 BACKLOG = 2048  # connections that wait to be accepted
-KEEP_ALIVE = 75  # seconds that an idle connection is kept: longer than proxies keep theirs
+KEEP_ALIVE_SECONDS = 75  # of an idle connection: longer than proxies keep theirs
+SWITCH_SECONDS = 0.0005  # after which the writer lets the event loop run, and the other way round
 SPARE_FILES = 256  # beside connections: the database, the log, what libraries open
-TICKS = 50  # of a tenth of a second, between two looks for connections that are held for nothing
+TICKS_BETWEEN_CHECKS = 50  # of a tenth of a second, between two checks for connections that are held for nothing
 
 logger = logging.getLogger(__name__)
 
 
-class Host:
+class Announcer:
     """What the process says on standard output: the first key, once, and the address when it listens."""
 
     def show_key(self, key: str) -> None:
@@ -55,7 +59,7 @@ class Host:
         print(f"ocucb {__version__} listens on {url} (API: {url}/docs; Ctrl-C stops it)", flush=True)
 
 
-def serve(settings: Settings, notes: Sequence[str] = (), host: Host | None = None) -> None:
+def serve(settings: Settings, notes: Sequence[str] = (), announcer: Announcer | None = None) -> None:
     """Serve until SIGTERM, or until Ctrl-C, which raises KeyboardInterrupt when all is done.
 
     What is open is answered, what is queued is stored. What keeps it from serving is one clear `ServiceError`.
@@ -65,21 +69,25 @@ def serve(settings: Settings, notes: Sequence[str] = (), host: Host | None = Non
     for note in notes:
         logger.warning(note)
     _allow_files(2 * settings.connections + SPARE_FILES)
-    voice = host or Host()
-    with Stop() as stop, _bound(settings) as listener, serving(settings.database) as store:
+    announcer = announcer or Announcer()
+    with StopSignals() as stop, _bound(settings) as listener, open_or_create_store(settings.database) as store:
         access = Access(store)
-        if (key := access.first_key()) is not None:
-            voice.show_key(key)
+        if (key := access.make_first_key()) is not None:
+            announcer.show_key(key)
         _warm_up()
+        sys.setswitchinterval(SWITCH_SECONDS)
         gc.freeze()  # what is loaded stays: to search it for garbage again and again makes callers wait
         url = _url(listener)
         _warn_beyond_loopback(settings, listener, url)
-        with _running(Engine(store, limits=_limits(settings), guard=access)) as engine:
-            app = build_app(Service(settings, store, engine, access))
+        with contextlib.ExitStack() as stack:
+            engine = stack.enter_context(_running(Engine(store, limits=_limits(settings), key_verifier=access)))
+            directory = stack.enter_context(_listed(settings, store)) if settings.advertise else None
+            tracing = stack.enter_context(contextlib.closing(open_tracing())) if settings.traces else None
+            app = build_app(Service(settings, store, engine, access, directory, tracing))
 
             def listening() -> None:
                 logger.info("listening", extra={"fields": {"address": url, "database": mask(settings.database)}})
-                voice.show_address(url)
+                announcer.show_address(url)
 
             stop.server = _Server(_config(app, settings), listening)
             stop.server.listen(listener)
@@ -88,15 +96,15 @@ def serve(settings: Settings, notes: Sequence[str] = (), host: Host | None = Non
         raise KeyboardInterrupt
 
 
-class Stop:
+class StopSignals:
     """What SIGTERM and Ctrl-C do: the first ends all in order, a second Ctrl-C ends it at once."""
 
     def __init__(self) -> None:
         self.asked: int | None = None
         self.server: _Server | None = None
 
-    def __enter__(self) -> Stop:
-        self._before = {sign: signal.signal(sign, self._hear) for sign in (signal.SIGINT, signal.SIGTERM)}
+    def __enter__(self) -> StopSignals:
+        self._before = {sign: signal.signal(sign, self._handle) for sign in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(
@@ -105,7 +113,7 @@ class Stop:
         for sign, handler in self._before.items():
             signal.signal(sign, handler)
 
-    def _hear(self, sign: int, _: FrameType | None) -> None:
+    def _handle(self, sign: int, _: FrameType | None) -> None:
         if self.asked is not None:
             if sign == signal.SIGINT:  # all that was answered is stored; nobody waits for the rest
                 os.write(2, b"stopped at once\n")
@@ -121,7 +129,7 @@ class Stop:
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens, and leaves signals to `Stop`."""
+    """Says when it listens, and leaves signals to `StopSignals`."""
 
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
@@ -139,7 +147,7 @@ class _Server(uvicorn.Server):
         self._listening()
 
     async def on_tick(self, counter: int) -> bool:
-        if counter % TICKS == 0:
+        if counter % TICKS_BETWEEN_CHECKS == 0:
             close_late(self.server_state.connections)
         return await super().on_tick(counter)
 
@@ -161,7 +169,7 @@ def _config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config:
         server_header=False,
         backlog=BACKLOG,
         limit_concurrency=settings.connections,
-        timeout_keep_alive=KEEP_ALIVE,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(settings.patience) + 1,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies,
@@ -174,8 +182,8 @@ def _limits(settings: Settings) -> Limits:
         waiting=settings.waiting,
         sweep=settings.sweep,
         snapshot=settings.snapshot,
-        lives=settings.lives,
-        keep_keys=settings.keep_keys,
+        cached_experiments=settings.cached_experiments,
+        keep_idempotency_keys=settings.keep_idempotency_keys,
     )
 
 
@@ -186,6 +194,18 @@ def _running(engine: Engine) -> Iterator[Engine]:
         yield engine
     finally:
         engine.close()
+
+
+@contextlib.contextmanager
+def _listed(settings: Settings, store: Store) -> Iterator[NodeDirectory]:
+    """Be one of the nodes that pass requests on to each other."""
+    if not settings.database.startswith("postgresql"):
+        raise ServiceError("--advertise is for several nodes, which need PostgreSQL; leave it out, or see --database")
+    directory = NodeDirectory(store, settings.advertise).start()
+    try:
+        yield directory
+    finally:
+        directory.close()
 
 
 @contextlib.contextmanager

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from ocucb.errors import ParameterError
 
 PREFIX = "OCUCB_"
-FILE = "OCUCB_CONFIG"
-OTHERS = frozenset({FILE, "OCUCB_CACHE_DIR", "OCUCB_KEY"})  # variables that are ours, but no settings
+CONFIG_VARIABLE = "OCUCB_CONFIG"
+OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "OCUCB_CACHE_DIR", "OCUCB_KEY"})  # ours, but no settings
 _POSTGRESQL = (
     r"postgresql://([^@]*@)?(\[[^\]@]*\]|[^/?@:\[\]]*)(:\d{1,5})?([/?][^@]*)?"  # one @: one end of the password
 )
@@ -33,6 +33,10 @@ def mask(address: str) -> str:
 
 def _is_database(text: str) -> bool:
     return re.fullmatch(rf"sqlite:///.+|{_POSTGRESQL}", text) is not None
+
+
+def _is_address(text: str) -> bool:
+    return re.fullmatch(r"(http://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):\d{1,5}/?)?", text) is not None
 
 
 def _is_proxies(text: str) -> bool:
@@ -75,6 +79,13 @@ class Settings:
         words="an address or a name of this machine",
     )
     port: int = setting(8000, "The port to listen on; 0 for any that is free.", high=65_535)
+    advertise: str = setting(
+        "",
+        "The address at which other nodes reach this one, as in http://10.0.0.5:8000. An experiment has its home at "
+        "one of the nodes, and requests are passed on to it. Empty: none are.",
+        words="http://HOST:PORT, or nothing",
+        fits=_is_address,
+    )
     behind_tls: bool = setting(
         False, "A proxy in front speaks TLS: cookies are for https alone, and no warning is due."
     )
@@ -91,7 +102,9 @@ class Settings:
     rate: int = setting(20_000, "Requests per second and key.", low=1, high=1_000_000_000)
     patience: float = setting(10.0, "Seconds until a request is answered 503.", low=0.01, high=3600)
     connections: int = setting(1000, "Connections at once; those above it are answered 503.", low=1, high=1_000_000)
-    lives: int = setting(1000, "Experiments in memory at once; others are read when asked for.", low=1, high=1_000_000)
+    cached_experiments: int = setting(
+        1000, "Experiments in memory at once; others are read when asked for.", low=1, high=1_000_000
+    )
     batch: int = setting(512, "Requests in one transaction.", low=1, high=100_000)
     waiting: int = setting(
         10_000, "Requests that wait for a transaction, before others are turned away.", low=1, high=10_000_000
@@ -100,7 +113,7 @@ class Settings:
     sweep: float = setting(
         1.0, "Seconds between two looks for decisions whose window has passed.", low=0.01, high=86_400
     )
-    keep_keys: float = setting(
+    keep_idempotency_keys: float = setting(
         7 * 86_400.0, "Seconds that an idempotency key is remembered.", low=1, high=3660 * 86_400
     )
     session: float = setting(43_200.0, "Seconds that a login to the page lasts.", low=1, high=366 * 86_400)
@@ -112,16 +125,20 @@ class Settings:
         choices=("auto", "text", "json"),
     )
 
+    traces: bool = setting(
+        False, "Send OpenTelemetry traces, as the variables OTEL_EXPORTER_OTLP_ENDPOINT and others say."
+    )
+
     def __post_init__(self) -> None:
-        for row in ROWS:
+        for row in SETTING_ROWS:
             object.__setattr__(self, row.name, row.check(getattr(self, row.name), row.name))
 
     def __repr__(self) -> str:
-        shown = (f"{row.name}={row.show(getattr(self, row.name))}" for row in ROWS)
+        shown = (f"{row.name}={row.show(getattr(self, row.name))}" for row in SETTING_ROWS)
         return f"Settings({', '.join(shown)})"
 
 
-class Row(NamedTuple):
+class SettingRow(NamedTuple):
     """One setting."""
 
     name: str
@@ -190,8 +207,8 @@ class Row(NamedTuple):
         return bool(self.low <= value <= self.high)
 
 
-ROWS = tuple(Row(one.name, one.default, **one.metadata) for one in fields(Settings))
-_BY_NAME = {row.name: row for row in ROWS}
+SETTING_ROWS = tuple(SettingRow(one.name, one.default, **one.metadata) for one in fields(Settings))
+_BY_NAME = {row.name: row for row in SETTING_ROWS}
 
 
 def load_settings(flags: Mapping[str, object], environ: Mapping[str, str], file: Path | None) -> Settings:
@@ -201,12 +218,12 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str], file:
     may name one.
     """
     found: dict[str, Any] = {}
-    if file is None and environ.get(FILE):
-        file = Path(environ[FILE])
+    if file is None and environ.get(CONFIG_VARIABLE):
+        file = Path(environ[CONFIG_VARIABLE])
     if file is not None:
         for row, value in _read_file(file):
             found[row.name] = row.check(value, f"{row.name} in file {file}")
-    for row in ROWS:
+    for row in SETTING_ROWS:
         if (text := environ.get(row.variable)) is not None:
             found[row.name] = row.check(row.parse(text), f"variable {row.variable}")
         if (given := flags.get(row.name)) is not None:
@@ -216,7 +233,7 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str], file:
 
 def unknown_variables(environ: Mapping[str, str]) -> list[str]:
     """Return a line for each variable that looks like a setting and is none."""
-    known = {row.variable for row in ROWS} | OTHERS
+    known = {row.variable for row in SETTING_ROWS} | OTHER_VARIABLES
     odd = sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
     return [f"the variable {name} is no setting and was ignored{_like(name, known)}" for name in odd]
 
@@ -224,14 +241,14 @@ def unknown_variables(environ: Mapping[str, str]) -> list[str]:
 def markdown_table() -> str:
     """Return the rows as the table of docs/settings.md."""
     lines = ["| name | default | what it is |", "|---|---|---|"]
-    for row in ROWS:
+    for row in SETTING_ROWS:
         limited = row.choices or row.kind in (int, float)
         limits = f" {row.expected[0].upper()}{row.expected[1:]}." if limited else ""
         lines.append(f"| `{row.name}` | `{row.shown_default}` | {row.help}{limits} |")
     return "\n".join(lines) + "\n"
 
 
-def _read_file(file: Path) -> Iterator[tuple[Row, object]]:
+def _read_file(file: Path) -> Iterator[tuple[SettingRow, object]]:
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as problem:

@@ -8,11 +8,11 @@ from typing import Any
 from ocucb.labels import Label, clean_label
 from ocucb.service.errors import RequestError
 
-LONGEST = 200
-LARGEST_LABEL = 2**63
+MAX_TEXT_LENGTH = 200
+INTEGER_LABEL_BOUND = 2**63
 
 
-def clean_text(name: str, value: object, longest: int = LONGEST) -> str:
+def clean_text(name: str, value: object, longest: int = MAX_TEXT_LENGTH) -> str:
     """Return `value` as text of 1 to `longest` characters that can be stored."""
     if not isinstance(value, str) or not 1 <= len(value) <= longest:
         got = f"{len(value)} characters" if isinstance(value, str) else repr(value)
@@ -38,7 +38,7 @@ def clean_arm(label: object) -> Label:
     arm = clean_label(label)
     if isinstance(arm, str):
         return clean_text("the label of an arm", arm)
-    if abs(arm) >= LARGEST_LABEL:
+    if abs(arm) >= INTEGER_LABEL_BOUND:
         raise RequestError(
             f"the label of an arm must be text or an integer below 2^63, got one of {arm.bit_length()} bits"
         )
@@ -49,8 +49,8 @@ def encode(data: object) -> str:
     """Return plain data as JSON, in ASCII."""
     try:
         return json.dumps(data, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as problem:
-        raise RequestError(f"expected plain data for JSON, with finite numbers: {problem}") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(f"expected plain data for JSON, with finite numbers: {error}") from None
 
 
 def decode(text: str) -> Any:

@@ -11,12 +11,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from ocucb.service.errors import SchemaError
-from ocucb.service.stores.databases import lock_schema
+from ocucb.service.stores.dialects import lock_schema
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def check(connection: Connection) -> None:
+def check_newest(connection: Connection) -> None:
     """Raise SchemaError unless the database has the newest schema. Changes nothing."""
     script = ScriptDirectory(str(MIGRATIONS))
     have = ", ".join(MigrationContext.configure(connection).get_current_heads()) or "none"

@@ -1,205 +1,295 @@
-"""The store: transactions, and what can be asked and told in one."""
+"""The store: transactions, and what can be read and written in one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, or_, select, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Connection, Select, delete, func, or_, select, tuple_
 
 from ocucb.service.errors import StoreError
-from ocucb.service.records import DECISION, Entry, Head, KeyRecord
-from ocucb.service.stores import rows, schema
-from ocucb.service.stores.databases import WRITING, Timeouts, insert_new, insert_rows, lock_rows, open_database
-from ocucb.service.stores.tables import due, experiments, keys, log, snapshots
+from ocucb.service.records import DECISION, DELETED, Entry, ExperimentRecord, IdempotencyRecord, Snapshot
+from ocucb.service.stores import schema
+from ocucb.service.stores.dialects import (
+    FAILURES,
+    WRITING,
+    PoolRenewal,
+    Timeouts,
+    find_some,
+    insert_new,
+    insert_rows,
+    is_lock_timeout,
+    lock_rows,
+    open_pool,
+    run,
+    run_many,
+    wait_for_rows,
+)
+from ocucb.service.stores.log_rows import FIND_DECISIONS, LOG_COLUMNS, SELECT_DECISIONS, pairs, to_entry, to_row
+from ocucb.service.stores.tables import due, experiments, idempotency_keys, log, snapshots
 
-PAGE = 5000
-_HEAD = select(experiments.c.id, experiments.c.name, experiments.c.seq, experiments.c.status, experiments.c.created)
-_OUTCOME = log.alias("outcome")
-_BOTH = select(
-    *rows.COLUMNS, *(_OUTCOME.c[column.name].label(f"outcome_{column.name}") for column in rows.COLUMNS)
-).select_from(log.outerjoin(_OUTCOME, (_OUTCOME.c.experiment == log.c.experiment) & (_OUTCOME.c.decision == log.c.seq)))
+ENTRIES_PER_PAGE = 5000
+LOCK_WAIT = 20  # milliseconds
+LONG_IDLE = 300_000  # milliseconds
+_SELECT_EXPERIMENT = select(
+    experiments.c.id, experiments.c.name, experiments.c.seq, experiments.c.status, experiments.c.created
+)
+_LOCK_EXPERIMENTS = "SELECT id, name, seq, status, created FROM experiments WHERE id IN"
+_UPDATE_EXPERIMENT = "UPDATE experiments SET seq = ?, status = ? WHERE id = ?"
 
 
 class Store:
     """One database. Every failure of it is a `StoreError`; after one, the next transaction connects afresh."""
 
     def __init__(self, address: str, timeouts: Timeouts | None = None) -> None:
-        self._engine = open_database(address, timeouts or Timeouts())
+        self._engine = open_pool(address, timeouts or Timeouts())
+        self._renewal = PoolRenewal(self._engine)
+        self._kept: Connection | None = None
 
     def migrate(self) -> None:
         """Bring the schema up to date; SchemaError if it is newer than this program."""
         with self.write() as transaction:
+            transaction.allow_long()  # a large table takes its time
             schema.migrate(transaction.connection)
 
-    def check(self) -> None:
-        """Raise SchemaError unless the schema is that of this program; for those who only look."""
+    def check_schema(self) -> None:
+        """Raise SchemaError unless the schema is that of this program."""
         with self.read() as transaction:
-            schema.check(transaction.connection)
+            schema.check_newest(transaction.connection)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
-        """Open a transaction that is durable once the block has ended, or, if it raises, never was.
+    def write(self, keep: bool = False) -> Iterator[Transaction]:
+        """Open a transaction that is durable once the block has ended, and leaves no trace if it raises.
 
-        An error while committing leaves open which of the two: to the caller both are a StoreError.
+        An error while committing leaves open which of the two: the caller gets a StoreError either way. If `keep`, its
+        connection is kept for the next one that says so; these must all be of one thread.
         """
-        with self._transaction(writing=True) as transaction:
-            yield transaction
+        with self._failures_named() as state:
+            if keep:
+                if self._kept is None or self._kept.closed:
+                    self._kept = self._engine.connect().execution_options(**{WRITING: True})
+                try:
+                    with self._kept.begin():
+                        yield Transaction(self._kept)
+                        state.committing = True
+                except FAILURES:
+                    self._drop_kept()
+                    raise
+            else:
+                with self._engine.connect() as plain:
+                    connection = plain.execution_options(**{WRITING: True})
+                    with connection.begin():
+                        yield Transaction(connection)
+                        state.committing = True
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Open a transaction that only reads."""
-        with self._transaction(writing=False) as transaction:
-            yield transaction
+        with self._failures_named(), self._engine.connect() as plain:
+            connection = plain.execution_options(**{WRITING: False})
+            with connection.begin():
+                transaction = Transaction(connection)
+                transaction.allow_long()  # nobody waits for it: it locks nothing
+                yield transaction
 
     @contextmanager
-    def _transaction(self, writing: bool) -> Iterator[Transaction]:
+    def _failures_named(self) -> Iterator[_Progress]:
+        """Turn whatever goes wrong with the database into a StoreError, and connect afresh after that."""
+        state = _Progress()
         try:
-            with self._engine.connect() as plain:
-                connection = plain.execution_options(**{WRITING: writing})
-                with connection.begin():
-                    yield Transaction(connection)
-        except SQLAlchemyError as problem:
-            self._engine.dispose()
-            reason = str(getattr(problem, "orig", None) or problem).strip().splitlines() or ["no reason given"]
-            raise StoreError("the database did not do its work; not stored, try again", reason[0]) from problem
+            yield state
+        except FAILURES as error:
+            reason = str(getattr(error, "orig", None) or error).strip().splitlines() or ["no reason given"]
+            if is_lock_timeout(error):
+                raise StoreError(
+                    "another node has locked this; not stored, try again", reason[0], locked=True
+                ) from error
+            self._renewal.renew()
+            stored = "not stored, try again"
+            if state.committing:
+                stored = "it may or may not be stored: try again with the same idempotency key"
+            raise StoreError(f"the database failed; {stored}", reason[0]) from error
+
+    def _drop_kept(self) -> None:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            with suppress(*FAILURES):
+                kept.invalidate()
+            with suppress(*FAILURES):
+                kept.close()
 
     def close(self) -> None:
         """Close all connections."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
         self._engine.dispose()
 
 
+class _Progress:
+    """How far a transaction has come: whether it is being committed."""
+
+    committing = False
+
+
 class Transaction:
-    """What can be asked and told between the beginning and the end of one transaction."""
+    """What can be read and written in one transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def find(self, names: Sequence[str], ids: Sequence[int] = ()) -> list[Head]:
+    def allow_long(self) -> None:
+        """Let this transaction do nothing for long, as while many arms are folded: it does not hang."""
+        if self.connection.dialect.name == "postgresql":
+            run(self.connection, f"SET LOCAL idle_in_transaction_session_timeout = {LONG_IDLE}")
+
+    def find_experiments(self, names: Sequence[str], ids: Sequence[int] = ()) -> list[ExperimentRecord]:
         """Return the experiments with these names or ids, in order of id."""
-        query = _HEAD.where(or_(experiments.c.name.in_(names), experiments.c.id.in_(ids))).order_by(experiments.c.id)
-        return [Head(*row) for row in self.connection.execute(query)]
+        wanted = or_(experiments.c.name.in_(names), experiments.c.id.in_(ids))
+        query = _SELECT_EXPERIMENT.where(wanted, experiments.c.status != DELETED).order_by(experiments.c.id)
+        return [ExperimentRecord(*row) for row in self.connection.execute(query)]
 
-    def lock(self, ids: Sequence[int]) -> list[Head]:
-        """Return these experiments, locked against other writers until the end."""
-        query = _HEAD.where(experiments.c.id.in_(ids)).order_by(experiments.c.id)
-        return [Head(*row) for row in self.connection.execute(lock_rows(self.connection, query))]
+    def lock_experiments(self, ids: Sequence[int], wait_for: int | None = None) -> list[ExperimentRecord]:
+        """Return these experiments, locked against other writers until the end, less those that others have locked.
 
-    def page(self, after: str = "", limit: int = 100) -> list[Head]:
+        If `wait_for` is among these, it is waited for a little.
+        """
+        skip = " FOR UPDATE SKIP LOCKED" if self.connection.dialect.name == "postgresql" else ""
+        marks = ", ".join("?" * len(ids))
+        rows = run(self.connection, f"{_LOCK_EXPERIMENTS} ({marks}) ORDER BY id{skip}", ids)
+        found = [ExperimentRecord(*row) for row in rows]
+        if len(found) < len(ids) and wait_for in ids and wait_for not in {record.id for record in found}:
+            one: Select[Any] = _SELECT_EXPERIMENT.where(experiments.c.id == wait_for)
+            found += [ExperimentRecord(*row) for row in wait_for_rows(self.connection, one, LOCK_WAIT)]
+        return found
+
+    def list_experiments(self, after: str = "", limit: int = 100) -> list[ExperimentRecord]:
         """Return a page of all experiments, in order of name."""
-        query = _HEAD.where(experiments.c.name > after).order_by(experiments.c.name).limit(limit)
-        return [Head(*row) for row in self.connection.execute(query)]
+        query = _SELECT_EXPERIMENT.where(experiments.c.name > after, experiments.c.status != DELETED)
+        query = query.order_by(experiments.c.name).limit(limit)
+        return [ExperimentRecord(*row) for row in self.connection.execute(query)]
 
-    def create(self, name: str, at: int, status: str) -> int | None:
+    def create_experiment(self, name: str, at: int, status: str) -> int | None:
         """Return the id of a new experiment with an empty log; None if the name is taken."""
         row = {"name": name, "seq": 0, "status": status, "created": at}
         query = insert_new(self.connection, experiments).values(row).returning(experiments.c.id)
         return self.connection.execute(query).scalar()
 
-    def move(self, heads: Sequence[Head]) -> None:
-        """Note the last entry and the status of experiments."""
-        query = update(experiments).where(experiments.c.id == bindparam("this"))
-        query = query.values(seq=bindparam("to"), status=bindparam("so"))
-        self.connection.execute(query, [{"this": head.id, "to": head.seq, "so": head.status} for head in heads])
+    def update_experiments(self, changed: Sequence[ExperimentRecord]) -> None:
+        """Write the last entry and the status of experiments."""
+        run_many(self.connection, _UPDATE_EXPERIMENT, [(row.seq, row.status, row.id) for row in changed])
 
-    def append(self, entries: Sequence[tuple[int, Entry]]) -> None:
+    def append_entries(self, entries: Sequence[tuple[int, Entry]]) -> None:
         """Add entries to the logs of their experiments."""
-        insert_rows(self.connection, log, [rows.to_row(experiment, entry) for experiment, entry in entries])
+        insert_rows(self.connection, log, [to_row(experiment, entry) for experiment, entry in entries])
 
-    def entries(self, experiment: int, after: int, upto: int, limit: int = PAGE) -> list[Entry]:
+    def read_entries(self, experiment: int, after: int, upto: int, limit: int = ENTRIES_PER_PAGE) -> list[Entry]:
         """Return a page of a log: entries after `after` and up to `upto`, in order."""
-        query = select(*rows.COLUMNS).where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
-        return [rows.to_entry(row) for row in self.connection.execute(query.order_by(log.c.seq).limit(limit))]
+        query = select(*LOG_COLUMNS).where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
+        return [to_entry(row) for row in self.connection.execute(query.order_by(log.c.seq).limit(limit))]
 
-    def decisions(self, experiment: int, seqs: Sequence[int]) -> dict[int, tuple[Entry, Entry | None]]:
+    def find_decisions(self, experiment: int, seqs: Sequence[int]) -> dict[int, tuple[Entry, Entry | None]]:
         """Return entries by their seq, each with the outcome that refers to it, if there is one."""
-        query = _BOTH.where(log.c.experiment == experiment, log.c.seq.in_(seqs))
-        return {entry.seq: (entry, outcome) for entry, outcome in self._pairs(query)}
+        rows = find_some(self.connection, FIND_DECISIONS, [experiment], seqs)
+        return {entry.seq: (entry, outcome) for entry, outcome in pairs(rows)}
 
-    def past(self, experiment: int, after: int, upto: int, limit: int = PAGE) -> list[tuple[Entry, Entry | None]]:
-        """Return a page of decisions as entry `upto` left them: in order, each with its outcome, if there was one."""
-        query = _BOTH.where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
+    def list_decisions(
+        self, experiment: int, after: int, upto: int, limit: int = ENTRIES_PER_PAGE
+    ) -> list[tuple[Entry, Entry | None]]:
+        """Return a page of decisions as entry `upto` left them: in order, each with its outcome, if there was one.
+
+        Where that was corrected, it is the last correction.
+        """
+        query = SELECT_DECISIONS.where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
         query = query.where(log.c.kind == DECISION).order_by(log.c.seq).limit(limit)
-        pairs = self._pairs(query)
-        return [(entry, None if outcome is None or outcome.seq > upto else outcome) for entry, outcome in pairs]
+        rows = self.connection.execute(query).all()
+        found = [
+            (entry, None if outcome is None or outcome.seq > upto else outcome, row[-1] is not None)
+            for row, (entry, outcome) in zip(rows, pairs(rows), strict=True)
+        ]
+        return [
+            (entry, self._last_correction(experiment, outcome, upto) if outcome and corrected else outcome)
+            for entry, outcome, corrected in found
+        ]
 
-    def _pairs(self, query: Select[Any]) -> Iterator[tuple[Entry, Entry | None]]:
-        width = len(rows.COLUMNS)
-        for row in self.connection.execute(query):
-            theirs = row[width:]
-            yield rows.to_entry(row[:width]), None if theirs[0] is None else rows.to_entry(theirs)
+    def _last_correction(self, experiment: int, outcome: Entry, upto: int) -> Entry:
+        while (later := self.find_decisions(experiment, [outcome.seq])[outcome.seq][1]) is not None:
+            if later.seq > upto:
+                break
+            outcome = later
+        return outcome
 
-    def units(self, experiment: int, units: Sequence[str]) -> dict[str, Entry]:
+    def find_last_decisions(self, experiment: int, units: Sequence[str]) -> dict[str, Entry]:
         """Return the last decision for each of these units."""
         last = select(func.max(log.c.seq)).where(log.c.experiment == experiment, log.c.unit.in_(units))
-        query = select(*rows.COLUMNS).where(
+        query = select(*LOG_COLUMNS).where(
             log.c.experiment == experiment, log.c.seq.in_(last.group_by(log.c.unit).scalar_subquery())
         )
-        found = [rows.to_entry(row) for row in self.connection.execute(query)]
+        found = [to_entry(row) for row in self.connection.execute(query)]
         return {entry.unit: entry for entry in found if entry.unit is not None}
 
-    def keys(self, experiment: int, wanted: Sequence[str]) -> dict[str, KeyRecord]:
-        """Return what these idempotency keys stand for."""
-        query = select(keys.c.key, keys.c.asked, keys.c.seq, keys.c.size, keys.c.at)
-        query = query.where(keys.c.experiment == experiment, keys.c.key.in_(wanted))
-        return {row[0]: KeyRecord(*row) for row in self.connection.execute(query)}
+    def find_idempotency_keys(self, experiment: int, wanted: Sequence[str]) -> dict[tuple[str, str], IdempotencyRecord]:
+        """Return what these idempotency keys of an experiment stand for, by API key and idempotency key."""
+        columns = idempotency_keys.c
+        query = select(*(columns[name] for name in IdempotencyRecord._fields))
+        query = query.where(columns.experiment == experiment, columns.idempotency_key.in_(wanted))
+        found = [IdempotencyRecord(*row) for row in self.connection.execute(query)]
+        return {(record.api_key, record.idempotency_key): record for record in found}
 
-    def add_keys(self, records: Sequence[tuple[int, KeyRecord]]) -> None:
-        """Remember what idempotency keys stand for."""
-        if records:
-            self.connection.execute(
-                insert(keys), [{"experiment": experiment, **record._asdict()} for experiment, record in records]
-            )
+    def add_idempotency_keys(self, records: Sequence[tuple[int, IdempotencyRecord]]) -> None:
+        """Store what idempotency keys of these experiments stand for."""
+        insert_rows(self.connection, idempotency_keys, [(experiment, *record) for experiment, record in records])
 
-    def old_keys(self, before: int, limit: int) -> list[tuple[int, str]]:
-        """Return some idempotency keys used before that time: (experiment, key)."""
-        query = select(keys.c.experiment, keys.c.key).where(keys.c.at < before).order_by(keys.c.at).limit(limit)
-        return [(experiment, key) for experiment, key in self.connection.execute(query)]
+    def has_old_idempotency_keys(self, before: int) -> bool:
+        """Tell whether any idempotency key was used before that time."""
+        query = select(idempotency_keys.c.at).where(idempotency_keys.c.at < before).limit(1)
+        return self.connection.execute(query).first() is not None
 
-    def end_keys(self, old: Sequence[tuple[int, str]]) -> int:
-        """Forget idempotency keys, and return how many."""
-        if old:
-            query = delete(keys).where(keys.c.experiment == bindparam("this"), keys.c.key == bindparam("old"))
-            self.connection.execute(query, [{"this": experiment, "old": key} for experiment, key in old])
-        return len(old)
+    def delete_old_idempotency_keys(self, before: int, limit: int) -> int:
+        """Delete so many of the oldest idempotency keys used before that time; return how many there were."""
+        columns = idempotency_keys.c
+        key = (columns.experiment, columns.idempotency_key, columns.api_key)
+        old = select(*key).where(columns.at < before).order_by(columns.at).limit(limit)
+        old = lock_rows(self.connection, old, skip=True)  # another node may be at it
+        return self.connection.execute(delete(idempotency_keys).where(tuple_(*key).in_(old))).rowcount
 
     def add_due(self, deadlines: Sequence[tuple[int, int, int]]) -> None:
-        """Remember open decisions that have a deadline: (experiment, seq, deadline)."""
-        if deadlines:
-            names = ("experiment", "seq", "deadline")
-            self.connection.execute(insert(due), [dict(zip(names, row, strict=True)) for row in deadlines])
+        """Store which open decisions have a deadline: (experiment, seq, deadline)."""
+        insert_rows(self.connection, due, deadlines)
 
-    def end_due(self, decisions: Sequence[tuple[int, int]]) -> None:
-        """Forget about decisions that are open no longer."""
+    def delete_due(self, decisions: Sequence[tuple[int, int]]) -> None:
+        """Delete the deadlines of decisions that are closed: (experiment, seq)."""
         if decisions:
-            query = delete(due).where(due.c.experiment == bindparam("this"), due.c.seq == bindparam("closed"))
-            self.connection.execute(query, [{"this": experiment, "closed": seq} for experiment, seq in decisions])
+            run_many(self.connection, "DELETE FROM due WHERE experiment = ? AND seq = ?", decisions)
 
-    def due(self, experiment: int, now: int, limit: int) -> list[int]:
+    def list_due_decisions(self, experiment: int, now: int, limit: int) -> list[int]:
         """Return some open decisions whose deadline has passed."""
         query = select(due.c.seq).where(due.c.experiment == experiment, due.c.deadline < now)
         return list(self.connection.execute(query.order_by(due.c.deadline, due.c.seq).limit(limit)).scalars())
 
-    def due_experiments(self, now: int, limit: int) -> list[int]:
-        """Return some experiments that have decisions whose deadline has passed."""
-        query = select(due.c.experiment).where(due.c.deadline < now).limit(limit * 10)
-        found: Any = self.connection.execute(select(query.subquery().c.experiment).distinct().limit(limit)).scalars()
-        return list(found)
+    def list_due_experiments(self, now: int, limit: int, without: Sequence[int] = ()) -> list[int]:
+        """Return some experiments that have decisions whose deadline has passed, those due for longest first."""
+        query = select(due.c.experiment).where(due.c.deadline < now, due.c.experiment.not_in(without))
+        found = self.connection.execute(query.order_by(due.c.deadline).limit(limit * 10)).scalars()
+        return list(dict.fromkeys(found))[:limit]
 
-    def snapshots(self, experiment: int) -> list[tuple[int, str, str]]:
-        """Return the snapshots of an experiment, newest first: (seq, digest, data)."""
-        query = select(snapshots.c.seq, snapshots.c.digest, snapshots.c.data)
+    def read_snapshots(self, experiment: int) -> list[Snapshot]:
+        """Return the snapshots of an experiment, newest first."""
+        query = select(*(snapshots.c[name] for name in Snapshot._fields))
         query = query.where(snapshots.c.experiment == experiment).order_by(snapshots.c.seq.desc())
-        return [(seq, digest, data) for seq, digest, data in self.connection.execute(query)]
+        return [Snapshot(*row) for row in self.connection.execute(query)]
 
-    def add_snapshot(self, experiment: int, seq: int, digest: str, data: str, keep: int = 2) -> None:
-        """Keep a snapshot, and of the older ones only a few."""
-        row = {"experiment": experiment, "seq": seq, "digest": digest, "data": data}
-        self.connection.execute(insert_new(self.connection, snapshots).values(row))
-        newest = select(snapshots.c.seq).where(snapshots.c.experiment == experiment)
-        kept = newest.order_by(snapshots.c.seq.desc()).limit(keep).scalar_subquery()
+    def add_snapshots(self, taken: Sequence[Snapshot]) -> None:
+        """Store snapshots of different experiments."""
+        for snapshot in taken:
+            self.add_snapshot(snapshot)
+
+    def add_snapshot(self, snapshot: Snapshot, keep: int = 2) -> None:
+        """Store a snapshot, and delete all but the newest `keep`."""
+        self.connection.execute(insert_new(self.connection, snapshots).values(snapshot._asdict()))
+        of_experiment = snapshots.c.experiment == snapshot.experiment
+        newest = select(snapshots.c.seq).where(of_experiment).order_by(snapshots.c.seq.desc()).limit(keep)
         self.connection.execute(
-            delete(snapshots).where(snapshots.c.experiment == experiment, snapshots.c.seq.not_in(kept))
+            delete(snapshots).where(of_experiment, snapshots.c.seq.not_in(newest.scalar_subquery()))
         )

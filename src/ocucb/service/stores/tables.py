@@ -2,8 +2,10 @@
 
 `log` is the truth: one row per thing that happened, only ever added to. Its primary key is the total order, and its
 unique index on `decision` is what makes every outcome count once. `experiments` holds the last number of each log, and
-is the row that a writer locks. `keys` (idempotency keys) and `due` find things quickly; `snapshots` is a cache.
-`api_keys` says who may do what; `access` is one row, whose version moves whenever they change.
+is the row that a writer locks. `idempotency_keys`, `due` and `partial_rewards` find things quickly; `snapshots` is a
+cache. `archives` says where a log begins whose first part is in files. `api_keys` says who may do what; `access` is one
+row, whose version rises whenever they change. `audit` says who changed what. `nodes` are those that serve, each with
+the address at which the others reach it, and when it was last heard of.
 """
 
 from __future__ import annotations
@@ -46,9 +48,11 @@ log = Table(  # with row ids, so that rows are added at the end, whichever exper
     Column("unit", Text),
     Column("deadline", BigInteger),
     Column("pulls", BigInteger),
+    Column("pending", BigInteger),  # null in what older services wrote
     Column("mean", Float(53)),
-    Column("index_value", Float(53)),
-    Column("effective", Float(53)),
+    Column("index", Float(53)),
+    Column("effective_arms", Float(53)),
+    Column("probability", Float(53)),  # null in what older services wrote
     Column("data", Text),
 )
 _has_decision, _has_unit = log.c.decision.is_not(None), log.c.unit.is_not(None)
@@ -62,16 +66,17 @@ Index(
 )
 Index("log_unit", log.c.experiment, log.c.unit, log.c.seq, sqlite_where=_has_unit, postgresql_where=_has_unit)
 
-keys = _table(
-    "keys",
+idempotency_keys = _table(
+    "idempotency_keys",
     _experiment(),
-    Column("key", Text, primary_key=True),
-    Column("asked", Text, nullable=False),
+    Column("idempotency_key", Text, primary_key=True),
+    Column("api_key", Text, primary_key=True, server_default=""),  # empty in what older services wrote
+    Column("fingerprint", Text, nullable=False),
     Column("seq", BigInteger, nullable=False),
-    Column("size", Integer, nullable=False),
+    Column("entry_count", Integer, nullable=False),
     Column("at", BigInteger, nullable=False, server_default="0"),
 )
-Index("keys_at", keys.c.at)
+Index("idempotency_keys_at", idempotency_keys.c.at)
 
 due = _table(
     "due",
@@ -80,6 +85,24 @@ due = _table(
     Column("deadline", BigInteger, nullable=False),
 )
 Index("due_deadline", due.c.deadline, due.c.experiment)
+
+partial_rewards = _table(
+    "partial_rewards",
+    _experiment(),
+    Column("decision", BigInteger, primary_key=True, autoincrement=False),
+    Column("part", Text, primary_key=True),
+    Column("reward", Float(53), nullable=False),
+)
+
+archives = _table(
+    "archives",
+    _experiment(),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("digest", Text, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+)
 
 snapshots = _table(
     "snapshots",
@@ -98,6 +121,26 @@ api_keys = _table(
     Column("experiments", Text),
     Column("created", BigInteger, nullable=False),
     Column("revoked", BigInteger),
+    Column("expires", BigInteger),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("api_key", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("experiment", Text),
+    Column("details", Text, nullable=False),
+)
+Index("audit_experiment", audit.c.experiment, audit.c.id)
+
+nodes = _table(
+    "nodes",
+    Column("name", Text, primary_key=True),
+    Column("address", Text, nullable=False),
+    Column("heartbeat", BigInteger, nullable=False),
 )
 
 access = Table(

@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field
 
 from ocucb.service import requests
 from ocucb.service.access import ApiKey
-from ocucb.service.records import Head
+from ocucb.service.records import ExperimentRecord
 from ocucb.service.requests import View
-from ocucb.service.web.families import written
-from ocucb.service.web.keepsakes import kept_of
-from ocucb.service.web.messages import Label, Time, moment
+from ocucb.service.web.family_models import written
+from ocucb.service.web.messages import Label, Time, timestamp
+from ocucb.service.web.metadata import metadata_of
+from ocucb.verdict import Verdict
 
 Status = Literal["active", "paused", "archived"]
 
@@ -66,10 +67,10 @@ class Listed(BaseModel):
     entries: int
 
     @classmethod
-    def of(cls, head: Head) -> Listed:
+    def of(cls, head: ExperimentRecord) -> Listed:
         """Return what the list says of an experiment."""
         return cls.model_validate(
-            {"name": head.name, "status": head.status, "created": moment(head.created), "entries": head.seq}
+            {"name": head.name, "status": head.status, "created": timestamp(head.created), "entries": head.seq}
         )
 
 
@@ -88,6 +89,13 @@ class Counts(BaseModel):
     total: Annotated[float | None, Field(description="The sum of these rewards.")]
 
 
+class Share(BaseModel):
+    """An arm, and the part of all decisions that it gets whatever the policy chooses."""
+
+    arm: Label
+    share: float
+
+
 class Experiment(BaseModel):
     """An experiment: how it was defined, and how far it is."""
 
@@ -103,6 +111,13 @@ class Experiment(BaseModel):
     on_expiry: Literal["forget"] | float
     late: Literal["refuse", "accept"]
     sticky: float | None
+    reward_bounds: Annotated[list[float], Field(description="The smallest and the largest reward that is accepted.")]
+    partial_rewards: Annotated[bool, Field(description="The rewards of a decision are summed within its window.")]
+    shares: Annotated[list[Share], Field(description="Arms that get a part of all decisions.")]
+    winner_confidence: Annotated[
+        float | None, Field(description="At which a winner is looked for, to be the only arm played; null for not.")
+    ]
+    winner: Annotated[Label | None, Field(description="The only arm that is played, if there is one.")]
     metadata: dict[str, Any]
 
     @classmethod
@@ -128,32 +143,43 @@ class Experiment(BaseModel):
             on_expiry=made.on_expiry,
             late=made.late,
             sticky=made.sticky,
-            metadata=kept_of(made).experiment,
+            reward_bounds=list(made.reward_bounds),
+            partial_rewards=made.partial_rewards,
+            shares=[Share(arm=arm, share=share) for arm, share in view.shares],
+            winner_confidence=view.winner_confidence,
+            winner=view.winner,
+            metadata=metadata_of(made).experiment,
         )
 
 
+class ArmStatistics(BaseModel):
+    """What was known of an arm. Null stands for nothing known yet; a retired arm has no index."""
+
+    pulls: int
+    pending: Annotated[int | None, Field(description="Pulls whose reward has not come.")] = None
+    mean: float | None
+    index: Annotated[float | None, Field(description="The largest is chosen; null if it has no finite value.")]
+    effective_arms: float | None
+
+
 class ArmSeen(BaseModel):
-    """An arm, and what is known of it. A retired one has no index."""
+    """An arm, and what is known of it."""
 
     arm: Label
     retired: bool
-    pulls: int | None = None
-    pending: Annotated[int | None, Field(description="Pulls whose reward has not come.")] = None
-    mean: float | None = None
-    index: Annotated[float | None, Field(description="The largest is chosen; null if it has no finite value.")] = None
-    effective_arms: float | None = None
+    statistics: ArmStatistics
     metadata: Any = None
 
 
 class ArmList(BaseModel):
-    """A page of arms: those in play first, then those retired."""
+    """A page of arms, in the order in which they were added; those retired are among them."""
 
     arms: list[ArmSeen]
     next: Annotated[int | None, Field(description="Ask for the page after this one; null if there is none.")]
 
 
 class DecisionMade(BaseModel):
-    """An arm to play, and why: what was known of it when it was chosen. Null stands for nothing known yet."""
+    """An arm to play, and why."""
 
     id: Annotated[str, Field(description="Send it back with the reward.")]
     experiment: str
@@ -161,10 +187,10 @@ class DecisionMade(BaseModel):
     unit: str | None
     at: Time
     deadline: Annotated[Time | None, Field(description="When a reward is too late.")]
-    pulls: int
-    mean: float | None
-    index: float | None
-    effective_arms: float | None
+    statistics: Annotated[ArmStatistics, Field(description="What was known of the arm when it was chosen.")]
+    probability: Annotated[
+        float | None, Field(description="With which the arm was chosen; null where that has no closed form.")
+    ]
     repeated: Annotated[bool, Field(description="It was made before, for this unit or this Idempotency-Key.")]
 
 
@@ -172,6 +198,31 @@ class DecisionsMade(BaseModel):
     """As many decisions as were asked for."""
 
     decisions: list[DecisionMade]
+
+
+class VerdictGiven(BaseModel):
+    """Which arm is best, if that is certain."""
+
+    experiment: str
+    confidence: float
+    best: Annotated[Label | None, Field(description="The best arm; null while more than one may be.")]
+    contenders: Annotated[list[Label], Field(description="The arms that may be the best, by falling mean.")]
+    ruled_out: Annotated[list[Label], Field(description="The arms that are certainly not.")]
+    rounds_needed: Annotated[
+        int | None, Field(description="About how many more rounds until there is a best arm; null if nobody can tell.")
+    ]
+
+    @classmethod
+    def of(cls, experiment: str, found: Verdict) -> VerdictGiven:
+        """Return what is said of a verdict."""
+        return cls(
+            experiment=experiment,
+            confidence=found.confidence,
+            best=found.best,
+            contenders=list(found.contenders),
+            ruled_out=list(found.ruled_out),
+            rounds_needed=found.rounds_needed,
+        )
 
 
 Outcome = Annotated[
@@ -208,6 +259,19 @@ class RewardsTaken(BaseModel):
     results: list[ItemTaken | ItemRefused]
 
 
+class CorrectionTaken(BaseModel):
+    """What became of a correction: it was made, or the reward was already so."""
+
+    decision: str
+    outcome: Literal["corrected", "repeated"]
+
+
+class CorrectionsTaken(BaseModel):
+    """What became of corrections, in order."""
+
+    results: list[CorrectionTaken | ItemRefused]
+
+
 class Key(BaseModel):
     """An API key, less its secret."""
 
@@ -217,6 +281,7 @@ class Key(BaseModel):
     experiments: list[str] | None
     created: Time
     revoked: Time | None
+    expires: Time | None
 
     @classmethod
     def of(cls, known: ApiKey, **more: str) -> Self:
@@ -227,8 +292,9 @@ class Key(BaseModel):
                 "name": known.name,
                 "roles": sorted(known.roles),
                 "experiments": None if known.experiments is None else sorted(known.experiments),
-                "created": moment(known.created),
-                "revoked": None if known.revoked is None else moment(known.revoked),
+                "created": timestamp(known.created),
+                "revoked": None if known.revoked is None else timestamp(known.revoked),
+                "expires": None if known.expires is None else timestamp(known.expires),
                 **more,
             }
         )
@@ -251,3 +317,12 @@ class Health(BaseModel):
     """The service is there."""
 
     status: Literal["ok"] = "ok"
+
+
+class Ready(Health):
+    """The service works, and how busy it is. A damaged experiment, whose log cannot be read, stops no other."""
+
+    waiting: Annotated[int, Field(description="Requests that wait for a transaction, or for their experiment.")]
+    loading: Annotated[int, Field(description="Those of them whose experiment is being read into memory.")]
+    lag: Annotated[float, Field(description="Seconds that the request waited which was served last.")]
+    damaged_experiments: int

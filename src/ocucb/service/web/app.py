@@ -1,4 +1,4 @@
-"""Builds the ASGI app: the routes of the API, its documentation, the page, and the edge around all."""
+"""Builds the ASGI app: the routes of the API, its documentation, the page, and the gateway around all."""
 
 from __future__ import annotations
 
@@ -10,26 +10,40 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.types import ASGIApp
 
 import ocucb
-from ocucb.service.web import decisions, experiments, health, keys, transfer
-from ocucb.service.web.docs import add_docs
-from ocucb.service.web.edge import Edge
+from ocucb.registry import load_plugins
+from ocucb.service.web import audit, corrections, decisions, experiments, health, homes, keys, retention, transfer
+from ocucb.service.web.app_state import AppState, Service
+from ocucb.service.web.docs import add_docs, describe
+from ocucb.service.web.gateway import Gateway
 from ocucb.service.web.page.routes import add_page
-from ocucb.service.web.paths import Paths, routes_of
-from ocucb.service.web.rights import PAGE, PAGE_FILES, PAGE_LIVE, RIGHTS
-from ocucb.service.web.state import Desk, Service
+from ocucb.service.web.paths import RouteTree, routes_of
+from ocucb.service.web.route_table import PAGE_FILE_POLICY, PAGE_POLICY, PAGE_UPDATE_POLICY, ROUTE_POLICIES
+
+
+def describe_api() -> dict[str, Any]:
+    """Return the OpenAPI of the routes, without a service behind them."""
+    app = FastAPI(title="ocucb", version=ocucb.__version__, openapi_url=None)
+    _add_routes(app)
+    return describe(app)
+
+
+def _add_routes(app: FastAPI) -> None:
+    for part in (decisions, corrections, experiments, transfer, keys, audit, retention, health, homes):
+        app.include_router(part.router)
 
 
 def build_app(service: Service) -> FastAPI:
     """Return the app of a service, which neither starts nor closes it."""
-    desk = Desk(service)
+    load_plugins()
+    app_state = AppState(service)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        desk.open()
+        app_state.start()
         yield
+        await app_state.close()
 
     app = FastAPI(
         title="ocucb",
@@ -37,31 +51,32 @@ def build_app(service: Service) -> FastAPI:
         lifespan=lifespan,
         openapi_url=None,
         redirect_slashes=False,
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # the edge sees to that
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # the gateway sees to that
         exception_handlers={HTTPException: _pass_on, RequestValidationError: _pass_on},
     )
-    for part in (decisions, experiments, transfer, keys, health):
-        app.include_router(part.router)
+    _add_routes(app)
     add_docs(app)
-    rights = dict(RIGHTS)
+    policies = dict(ROUTE_POLICIES)
     api = {f"{method} {route}" for method, route, _ in routes_of(app)}
     add_page(app, service)
+    special = {"*": PAGE_FILE_POLICY, "live": PAGE_UPDATE_POLICY}
     for method, route, _ in routes_of(app):
         name = f"{method} {route}"
         if name not in api:
-            rights[name] = PAGE_FILES if route.endswith("*") else PAGE_LIVE if route.endswith("/live") else PAGE
-    app.add_middleware(Edge, desk=desk, paths=Paths(app, rights))
-    app.middleware_stack = _from_edge(app.build_middleware_stack())
+            policies[name] = special.get(route.rpartition("/")[2], PAGE_POLICY)
+    app.add_middleware(Gateway, app_state=app_state, routes=RouteTree(app, policies))
+    app.middleware_stack = gateway = _from_gateway(app.build_middleware_stack())
+    app_state.serve_forwarded = gateway.serve_forwarded
     return app
 
 
-def _from_edge(stack: Any) -> ASGIApp:
-    """Return the part of a stack that begins with the edge: what the framework puts around it, for errors, is idle."""
-    while not isinstance(stack, Edge):
+def _from_gateway(stack: Any) -> Gateway:
+    """Return the part of a stack from the gateway on: what the framework puts around it, for errors, is idle."""
+    while not isinstance(stack, Gateway):
         stack = stack.app
     return stack
 
 
 async def _pass_on(request: Request, error: Exception) -> NoReturn:
-    """Leave an error to the edge, which answers all errors."""
+    """Leave an error to the gateway, which answers all errors."""
     raise error

@@ -1,24 +1,28 @@
-"""Decisions and their rewards: the two routes that must be fast. The edge calls them, and sends what they return."""
+"""Decisions and their rewards: the two routes that must be fast. The gateway calls them, and sends what they return."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+from collections import defaultdict
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic_core import to_json
-from starlette.requests import Request
+from pydantic_core import from_json, to_json
 
+from ocucb.labels import Label
 from ocucb.service.errors import DeniedError, UnavailableError
 from ocucb.service.requests import Decide, Decision, Reward, Rewarded
+from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.answers import DecisionsMade, RewardsTaken, RewardTaken
+from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.messages import DecisionsWanted, RewardGiven, Rewards, RewardsGiven, moment, read
-from ocucb.service.web.problems import problem_of
-from ocucb.service.web.state import Visit, visit_of
+from ocucb.service.web.errors import problem_of
+from ocucb.service.web.homes import home_of, home_of_decision, pass_on
+from ocucb.service.web.messages import DecisionsWanted, RewardGiven, Rewards, RewardsGiven, read, timestamp
 
 router = APIRouter(tags=["decisions and rewards"])
 _ANY = DecisionsWanted()
-_NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
 
 
 @router.post(
@@ -26,17 +30,41 @@ _NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "str
     summary="Decide",
     response_model=None,
     responses={200: {"model": DecisionsMade}, **errors("POST /v1/experiments/{name}/decisions", 404, 409)},
-    openapi_extra={"parameters": [_NAME, IDEMPOTENCY_KEY], **body_of(DecisionsWanted, required=False)},
+    openapi_extra={"parameters": [IDEMPOTENCY_KEY], **body_of(DecisionsWanted, required=False)},
 )
-async def decide(request: Request) -> bytes:
+async def decide(name: str, context: Context) -> bytes:
     """Make decisions. The body may be empty. A decision is stored before it is answered."""
-    visit = visit_of(request)
-    name = request.path_params["name"]
-    wanted = read(DecisionsWanted, visit.body) if visit.body else _ANY
-    asked = Decide(name, wanted.count, wanted.unit, visit.idempotency_key())
-    made = await visit.desk.door.ask(asked, visit.key.id)
-    visit.desk.metrics.decisions.inc(sum(not decision.repeated for decision in made))
+    key = context.idempotency_key()
+    if (home := home_of(context, name)) is not None:
+        passed = await pass_on(context, home, f"/v1/experiments/{name}/decisions", context.body, key is not None)
+        if passed is not None:
+            return passed
+    wanted = read(DecisionsWanted, context.body) if context.body else _ANY
+    among = None if wanted.among is None else tuple(wanted.among)
+    if wanted.units is None:
+        asked = Decide(name, wanted.count, wanted.unit, key, among, wanted.different)
+        made = await context.caller.ask(asked, context.key.id)
+    else:
+        made = await _decide_for_units(context, name, wanted.units, key, among)
+    if context.app_state.forwarder is not None:
+        context.app_state.forwarder.learn(made[0].id, name)
+    new = sum(not decision.repeated for decision in made)
+    context.app_state.metrics.decisions.inc(new)
+    context.app_state.metrics.experiments.decided(name, new)
     return _json({"decisions": [_plain(decision) for decision in made]})
+
+
+async def _decide_for_units(
+    context: RequestContext, name: str, units: list[str], key: str | None, among: tuple[Label, ...] | None
+) -> tuple[Decision, ...]:
+    """Make a decision for each unit. If one fails all are refused; a retry with the same key makes none twice."""
+    keys = [
+        None if key is None else hashlib.sha256(f"{place} {key}".encode()).hexdigest() for place in range(len(units))
+    ]
+    asked = [Decide(name, 1, unit, own, among) for unit, own in zip(units, keys, strict=True)]
+    replies = await context.caller.ask_all(asked, context.key.id)
+    answers = [reply.result() for reply in replies]
+    return tuple(answer[0] for answer in answers if isinstance(answer, tuple) and isinstance(answer[0], Decision))
 
 
 @router.post(
@@ -46,42 +74,85 @@ async def decide(request: Request) -> bytes:
     responses={200: {"model": RewardTaken | RewardsTaken}, **errors("POST /v1/rewards", 404, 409, 410)},
     openapi_extra=body_of(RewardGiven, RewardsGiven),
 )
-async def reward(request: Request) -> bytes:
+async def reward(context: Context) -> bytes:
     """Give a decision its reward, or many decisions theirs. A reward counts once, however often it is sent.
 
     One reward is answered by its outcome or its error; many are always answered by a list, with an outcome or an error
     for each.
     """
-    visit = visit_of(request)
-    given = read(Rewards, visit.body)
+    given = read(Rewards, context.body)
     if given.rewards is not None:
-        return _json({"results": await _reward_many(visit, given.rewards)})
-    one = Reward(given.decision or "", given.reward or 0.0, visit.key.experiments)
+        return _json({"results": await _reward_many(context, given.rewards)})
+    decision = given.decision or ""
+    if (home := home_of_decision(context, decision)) is not None:
+        passed = await pass_on(context, home, "/v1/rewards", context.body, repeatable=True)
+        if passed is not None:
+            return passed
+    one = Reward(decision, given.reward or 0.0, context.key.experiments, given.part)
     try:
-        taken = await visit.desk.door.ask(one, visit.key.id)
+        taken = await context.caller.ask(one, context.key.id)
     except Exception as error:
-        visit.desk.metrics.rewards.labels(problem_of(error).code).inc()
+        context.app_state.metrics.rewards.labels(problem_of(error).code).inc()
         raise
-    visit.desk.metrics.rewards.labels(taken.outcome).inc()
+    context.app_state.metrics.rewards.labels(taken.outcome).inc()
+    _note(context, taken, one.value)
     return _json(taken._asdict())
 
 
-async def _reward_many(visit: Visit, given: list[RewardGiven]) -> list[dict[str, Any]]:
-    asked = [Reward(one.decision, one.reward, visit.key.experiments) for one in given]
-    replies = await visit.desk.door.ask_all(asked, visit.key.id)
+async def _reward_many(context: RequestContext, given: list[RewardGiven]) -> list[dict[str, Any]]:
+    """Give rewards where their experiments are at home: here, and at other nodes at the same time."""
+    by_home: defaultdict[NodeRecord | None, list[int]] = defaultdict(list)
+    for place, one in enumerate(given):
+        by_home[home_of_decision(context, one.decision)].append(place)
+    if list(by_home) == [None]:
+        return await _reward_here(context, given)
+    parts = list(by_home.items())
+    answers = await asyncio.gather(*(_reward_at(context, home, [given[i] for i in places]) for home, places in parts))
+    results: dict[int, dict[str, Any]] = {}
+    for (_, places), answer in zip(parts, answers, strict=True):
+        results.update(zip(places, answer, strict=True))
+    return [results[place] for place in range(len(given))]
+
+
+async def _reward_at(
+    context: RequestContext, home: NodeRecord | None, given: list[RewardGiven]
+) -> list[dict[str, Any]]:
+    if home is not None:
+        body = to_json({"rewards": [one.model_dump(exclude_none=True) for one in given]})
+        passed = await pass_on(context, home, "/v1/rewards", body, repeatable=True)
+        if passed is not None:
+            results: list[dict[str, Any]] = from_json(passed)["results"]
+            return results
+    try:
+        return await _reward_here(context, given)
+    except UnavailableError as error:  # others may have been taken elsewhere, so this is an answer to each
+        return [{"decision": one.decision, "error": problem_of(error).plain()} for one in given]
+
+
+async def _reward_here(context: RequestContext, given: list[RewardGiven]) -> list[dict[str, Any]]:
+    asked = [Reward(one.decision, one.reward, context.key.experiments, one.part) for one in given]
+    replies = await context.caller.ask_all(asked, context.key.id)
     if all(isinstance(reply.error, DeniedError | UnavailableError) for reply in replies):
-        replies[0].take()  # nothing was taken, so this is no answer to each but one to all
+        replies[0].result()  # nothing was taken, so this is no answer to each but one to all
     results: list[dict[str, Any]] = []
     for one, reply in zip(asked, replies, strict=True):
         if reply.error is None and isinstance(reply.answer, Rewarded):
             outcome: str = reply.answer.outcome
             results.append({"decision": one.decision, "outcome": outcome})
+            _note(context, reply.answer, one.value)
         else:
             problem = problem_of(reply.error or UnavailableError())
             outcome = problem.code
             results.append({"decision": one.decision, "error": problem.plain()})
-        visit.desk.metrics.rewards.labels(outcome).inc()
+        context.app_state.metrics.rewards.labels(outcome).inc()
     return results
+
+
+def _note(context: RequestContext, taken: Rewarded, value: float) -> None:
+    if taken.outcome == "counted":
+        context.app_state.metrics.experiments.rewarded(taken.experiment, value)
+    if context.app_state.forwarder is not None:
+        context.app_state.forwarder.learn(taken.decision, taken.experiment)
 
 
 def _plain(decision: Decision) -> dict[str, Any]:
@@ -90,12 +161,10 @@ def _plain(decision: Decision) -> dict[str, Any]:
         "experiment": decision.experiment,
         "arm": decision.arm,
         "unit": decision.unit,
-        "at": moment(decision.at),
-        "deadline": None if decision.deadline is None else moment(decision.deadline),
-        "pulls": decision.pulls,
-        "mean": decision.mean,
-        "index": decision.index,
-        "effective_arms": decision.effective_arms,
+        "at": timestamp(decision.at),
+        "deadline": None if decision.deadline is None else timestamp(decision.deadline),
+        "statistics": decision.statistics,
+        "probability": decision.probability,
         "repeated": decision.repeated,
     }
 

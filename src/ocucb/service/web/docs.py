@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ from swagger_ui_bundle import swagger_ui_path  # type: ignore[import-untyped]
 
 from ocucb.service.web.documents import REFERENCE
 from ocucb.service.web.messages import BODIES
-from ocucb.service.web.rights import RIGHTS
+from ocucb.service.web.route_table import ROUTE_POLICIES
 
-OWN = Path(__file__).parent / "swagger"
+FOLDER = Path(__file__).parent / "swagger"
 DESCRIPTION = """Decisions among options, by a policy that learns from their rewards. Everything is stored before it is
 answered, and all that is asked with an `Idempotency-Key` can be asked again.
 
@@ -34,16 +35,18 @@ def add_docs(app: FastAPI) -> None:
     async def openapi(request: Request) -> Response:
         return JSONResponse(describe_once())
 
-    async def page(request: Request) -> Response:
-        return FileResponse(OWN / "index.html")
-
-    async def start(request: Request) -> Response:
-        return FileResponse(OWN / "start.js")
-
     app.add_route("/openapi.json", openapi, include_in_schema=False)
-    app.add_route("/docs", page, include_in_schema=False)
-    app.add_route("/docs/start.js", start, include_in_schema=False)
+    app.add_route("/docs", _own_file("index.html"), include_in_schema=False)
+    for name in ("start.js", "start.css"):
+        app.add_route(f"/docs/{name}", _own_file(name), include_in_schema=False)
     app.mount("/docs/static", StaticFiles(directory=swagger_ui_path))
+
+
+def _own_file(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def send(request: Request) -> Response:
+        return FileResponse(FOLDER / name)
+
+    return send
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
     found["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "description": "An API key."}}
     for path, operations in found["paths"].items():
         for method, operation in operations.items():
-            role = RIGHTS[f"{method.upper()} {path}"].role
+            role = ROUTE_POLICIES[f"{method.upper()} {path}"].role
             if role is not None:
                 operation["security"] = [{"key": []}]
                 operation["description"] = f"{operation.get('description', '')}\n\nNeeds the role `{role}`.".strip()

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel
 
 from ocucb.service.web.answers import ErrorAnswer
-from ocucb.service.web.rights import RIGHTS
+from ocucb.service.web.route_table import ROUTE_POLICIES
 
 REFERENCE = "#/components/schemas/{model}"
 _WORDS = {
-    401: "The key is missing, wrong or revoked.",
+    401: "The key is missing, wrong, expired or revoked.",
     403: "The key has not the role that this needs.",
     404: "It is not there, or not for this key to see.",
     408: "The body did not come in time.",
@@ -27,12 +27,12 @@ _WORDS = {
 
 
 def errors(route: str, *statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the errors of a route: those given, and those that its entry in the table of rights makes possible."""
-    right = RIGHTS[route]
+    """Return the errors of a route: those given, and those that its entry in the table of routes makes possible."""
+    policy = ROUTE_POLICIES[route]
     known = {422, *statuses}
-    if right.role is not None:
+    if policy.role is not None:
         known |= {401, 403, 429, 503}
-    if right.size is not None:
+    if policy.size is not None:
         known |= {408, 413, 415}
     return {status: {"model": ErrorAnswer, "description": _WORDS[status]} for status in sorted(known)}
 

@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from ocucb.labels import Label
+from ocucb.service.callers import Change
 from ocucb.service.definition import Definition
-from ocucb.service.records import Head
-from ocucb.service.requests import AddArm, Create, Look, RetireArm, SetStatus, View
+from ocucb.service.records import ExperimentRecord
+from ocucb.service.requests import (
+    AddArm,
+    AskVerdict,
+    Create,
+    Inspect,
+    InspectArms,
+    RetireArm,
+    SetShares,
+    SetStatus,
+    SetWinnerRule,
+    View,
+)
 from ocucb.service.text import clean_text
-from ocucb.service.web.answers import ArmList, ArmSeen, Changed, Experiment, ExperimentList, Listed
+from ocucb.service.web.answers import (
+    ArmList,
+    ArmSeen,
+    ArmStatistics,
+    Changed,
+    Experiment,
+    ExperimentList,
+    Listed,
+    VerdictGiven,
+)
+from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.families import read_noise, read_policy
-from ocucb.service.web.keepsakes import keep, kept_of
-from ocucb.service.web.messages import ArmGiven, ArmToAdd, ArmToRetire, NewExperiment, read
-from ocucb.service.web.state import Caller, Visit
+from ocucb.service.web.family_models import read_noise, read_policy
+from ocucb.service.web.messages import (
+    ArmGiven,
+    ArmToAdd,
+    ArmToRetire,
+    NewExperiment,
+    SharesGiven,
+    WinnerRuleGiven,
+    read,
+)
+from ocucb.service.web.metadata import metadata_of, to_stored
 
 router = APIRouter(tags=["experiments"])
-MOST = 1000
-Page = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+MAX_PER_PAGE = 1000
+Limit = Annotated[int, Query(ge=1, le=MAX_PER_PAGE, description="How many at most.")]
 
 
 @router.post(
@@ -30,11 +60,13 @@ Page = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
     responses=errors("POST /v1/experiments", 409),
     openapi_extra={"parameters": [IDEMPOTENCY_KEY], **body_of(NewExperiment)},
 )
-async def create(caller: Caller) -> Changed:
+async def create(context: Context, response: Response) -> Changed:
     """Create an experiment."""
     # In a thread: many arms, or a policy's tables, take long to check.
-    definition = await caller.desk.in_thread(lambda: define(read(NewExperiment, caller.body)))
-    return await _change(caller, Create(definition, caller.idempotency_key()))
+    definition = await context.app_state.in_thread(lambda: define(read(NewExperiment, context.body)))
+    changed = await _change(context, Create(definition, context.idempotency_key()))
+    response.headers["Location"] = f"/v1/experiments/{quote(definition.name, safe='')}"
+    return changed
 
 
 def define(given: NewExperiment) -> Definition:
@@ -45,7 +77,7 @@ def define(given: NewExperiment) -> Definition:
         labels.append(arm.label if isinstance(arm, ArmGiven) else arm)
         if isinstance(arm, ArmGiven) and arm.metadata is not None:
             about[arm.label] = arm.metadata
-    return Definition(
+    definition = Definition(
         given.name,
         tuple(labels),
         policy=read_policy(given.policy),
@@ -54,79 +86,76 @@ def define(given: NewExperiment) -> Definition:
         on_expiry=given.on_expiry,
         late=given.late,
         sticky=given.sticky,
-        metadata=keep(given.metadata or {}, about),
-        **({} if given.seed is None else {"seed": given.seed}),
+        partial_rewards=given.partial_rewards,
+        shares=tuple((one.arm, one.share) for one in given.shares),
+        metadata=to_stored(given.metadata or {}, about),
+        **_given_only(seed=given.seed, reward_bounds=given.reward_bounds and tuple(given.reward_bounds)),
     )
+    definition.warm_up()
+    return definition
+
+
+def _given_only(**what: Any) -> dict[str, Any]:
+    """Return what was given; the definition knows the defaults."""
+    return {name: value for name, value in what.items() if value is not None}
 
 
 @router.get("/v1/experiments", summary="List experiments", responses=errors("GET /v1/experiments"))
 async def list_experiments(
-    caller: Caller, after: Annotated[str, Query(max_length=200, description="A name.")] = "", limit: Page = 100
+    context: Context, after: Annotated[str, Query(max_length=200, description="A name.")] = "", limit: Limit = 100
 ) -> ExperimentList:
     """Return those experiments that the key sees, in order of name."""
     if after:
         clean_text("after", after)
-    heads = await caller.desk.in_thread(_heads, caller, after, limit + 1)
+    heads = await context.app_state.in_thread(_heads, context, after, limit + 1)
     more = heads[limit - 1].name if len(heads) > limit else None
     return ExperimentList(experiments=[Listed.of(head) for head in heads[:limit]], next=more)
 
 
-def _heads(caller: Visit, after: str, limit: int) -> list[Head]:
-    names = caller.key.experiments
-    with caller.desk.service.store.read() as transaction:
+def _heads(context: RequestContext, after: str, limit: int) -> list[ExperimentRecord]:
+    names = context.key.experiments
+    with context.app_state.service.store.read() as transaction:
         if names is None:
-            return transaction.page(after, limit)
+            return transaction.list_experiments(after, limit)
         return sorted(
-            (head for head in transaction.find(sorted(names)) if head.name > after), key=lambda head: head.name
+            (head for head in transaction.find_experiments(sorted(names)) if head.name > after),
+            key=lambda head: head.name,
         )[:limit]
 
 
 @router.get(
     "/v1/experiments/{name}", summary="Look at an experiment", responses=errors("GET /v1/experiments/{name}", 404)
 )
-async def look(name: str, caller: Caller) -> Experiment:
+async def show(name: str, context: Context) -> Experiment:
     """Return an experiment: how it was defined, and how far it is. Its arms have pages of their own."""
-    return Experiment.of(await _view(caller, name, arms=False))
+    return Experiment.of(await _view(context, name))
 
 
 @router.get(
     "/v1/experiments/{name}/arms", summary="Look at arms", responses=errors("GET /v1/experiments/{name}/arms", 404)
 )
-async def look_at_arms(
+async def list_arms(
     name: str,
-    caller: Caller,
-    after: Annotated[int, Query(ge=0, le=2**53, description="How many to leave out.")] = 0,
-    limit: Page = 100,
+    context: Context,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Leave out the first so many.")] = 0,
+    limit: Limit = 100,
 ) -> ArmList:
-    """Return the arms in play with all that is known of them, then those retired."""
-    view = await _view(caller, name, arms=True)
-    end = after + limit
-    about = {**kept_of(view.definition).arms, **view.added}
-    playing = [
+    """Return the arms with all that is known of them, in the order in which they were added, retired ones among them.
+
+    An arm keeps its place for ever, so pages that are asked for one after the other leave out none.
+    """
+    page = await context.app_state.caller.ask(InspectArms(name, after, limit), context.key.id)
+    about = metadata_of(page.definition).arms
+    arms = [
         ArmSeen(
-            arm=view.arms[i],
-            retired=False,
-            pulls=view.pulls[i],
-            pending=view.pending[i],
-            mean=view.means[i],
-            index=view.indices[i],
-            effective_arms=view.effective_arms[i],
-            metadata=about.get(view.arms[i]),
+            arm=arm,
+            retired=retired,
+            statistics=ArmStatistics(**vars(known)),
+            metadata=page.added.get(arm, about.get(arm)),
         )
-        for i in range(after, min(end, len(view.arms)))
+        for arm, retired, known in zip(page.arms, page.retired, page.statistics, strict=True)
     ]
-    start = len(view.arms)
-    retired = [
-        ArmSeen(
-            arm=view.retired[i],
-            retired=True,
-            pulls=view.retired_pulls[i],
-            mean=view.retired_means[i],
-            metadata=about.get(view.retired[i]),
-        )
-        for i in range(max(0, after - start), min(len(view.retired), max(0, end - start)))
-    ]
-    return ArmList(arms=playing + retired, next=end if end < start + len(view.retired) else None)
+    return ArmList(arms=arms, next=page.next)
 
 
 @router.post(
@@ -135,10 +164,10 @@ async def look_at_arms(
     responses=errors("POST /v1/experiments/{name}/arms", 404, 409),
     openapi_extra=body_of(ArmToAdd),
 )
-async def add_arm(name: str, caller: Caller) -> Changed:
+async def add_arm(name: str, context: Context) -> Changed:
     """Add an arm, or bring back a retired one with all that was known of it."""
-    given = read(ArmToAdd, caller.body)
-    return await _change(caller, AddArm(name, given.arm, given.metadata))
+    given = read(ArmToAdd, context.body)
+    return await _change(context, AddArm(name, given.arm, given.metadata))
 
 
 @router.post(
@@ -147,16 +176,55 @@ async def add_arm(name: str, caller: Caller) -> Changed:
     responses=errors("POST /v1/experiments/{name}/arms/retire", 404, 409),
     openapi_extra=body_of(ArmToRetire),
 )
-async def retire_arm(name: str, caller: Caller) -> Changed:
+async def retire_arm(name: str, context: Context) -> Changed:
     """Choose an arm no more. Rewards of decisions made before still count."""
-    return await _change(caller, RetireArm(name, read(ArmToRetire, caller.body).arm))
+    return await _change(context, RetireArm(name, read(ArmToRetire, context.body).arm))
+
+
+@router.post(
+    "/v1/experiments/{name}/shares",
+    summary="Set shares",
+    responses=errors("POST /v1/experiments/{name}/shares", 404, 409),
+    openapi_extra=body_of(SharesGiven),
+)
+async def set_shares(name: str, context: Context) -> Changed:
+    """Give some arms a part of all decisions from now on, whatever the policy chooses: a control, a minimum."""
+    shares = read(SharesGiven, context.body).shares
+    return await _change(context, SetShares(name, tuple((one.arm, one.share) for one in shares)))
+
+
+@router.get(
+    "/v1/experiments/{name}/verdict",
+    summary="Ask for the verdict",
+    responses=errors("GET /v1/experiments/{name}/verdict", 404),
+)
+async def verdict(
+    name: str,
+    context: Context,
+    confidence: Annotated[float, Query(gt=0, lt=1, description="That no verdict, at any time, is wrong.")] = 0.95,
+) -> VerdictGiven:
+    """Return which arm is best, if that is certain. It may be asked for as often as one likes."""
+    found = await context.app_state.caller.ask(AskVerdict(name, confidence), context.key.id)
+    context.app_state.metrics.verdicts.labels("open" if found.best is None else "winner").inc()
+    return VerdictGiven.of(name, found)
+
+
+@router.post(
+    "/v1/experiments/{name}/winner",
+    summary="Play only the winner",
+    responses=errors("POST /v1/experiments/{name}/winner", 404, 409),
+    openapi_extra=body_of(WinnerRuleGiven),
+)
+async def set_winner_rule(name: str, context: Context) -> Changed:
+    """Play only the winner once there is one at this confidence; with null, no more so."""
+    return await _change(context, SetWinnerRule(name, read(WinnerRuleGiven, context.body).confidence))
 
 
 def _add_status(word: str, status: Literal["active", "paused", "archived"], text: str) -> None:
     path = f"/v1/experiments/{{name}}/{word}"
 
-    async def set_status(name: str, caller: Caller) -> Changed:
-        return await _change(caller, SetStatus(name, status))
+    async def set_status(name: str, context: Context) -> Changed:
+        return await _change(context, SetStatus(name, status))
 
     router.add_api_route(
         path,
@@ -174,9 +242,9 @@ _add_status("resume", "active", "Make decisions again.")
 _add_status("archive", "archived", "End it for ever: it can only be read.")
 
 
-async def _view(caller: Visit, name: str, arms: bool) -> View:
-    return await caller.desk.door.ask(Look(name, arms), caller.key.id)
+async def _view(context: RequestContext, name: str) -> View:
+    return await context.app_state.caller.ask(Inspect(name, arms=False), context.key.id)
 
 
-async def _change(caller: Visit, request: Create | SetStatus | AddArm | RetireArm) -> Changed:
-    return Changed.of(await caller.desk.door.ask(request, caller.key.id))
+async def _change(context: RequestContext, request: Change) -> Changed:
+    return Changed.of(await context.app_state.caller.ask(request, context.key.id))

@@ -6,10 +6,10 @@ import asyncio
 
 from starlette.types import Message, Send
 
-from ocucb.service.web.limits import Gone
-from ocucb.service.web.rights import Right
+from ocucb.service.web.limits import ClientDisconnected
+from ocucb.service.web.route_table import RoutePolicy
 
-SLOWEST = 60.0  # seconds for a piece of a stream to be taken
+MAX_SEND_SECONDS = 60.0  # for a piece of a stream to be taken
 _ALWAYS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -17,7 +17,7 @@ _ALWAYS = {
     "cross-origin-opener-policy": "same-origin",
 }
 _OURS = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-_POLICIES = {
+_CONTENT_POLICIES = {
     "api": "default-src 'none'; frame-ancestors 'none'",
     "page": _OURS,
     "docs": f"{_OURS}; img-src 'self' data:",
@@ -25,38 +25,42 @@ _POLICIES = {
 _CACHE = {False: "no-store", True: "public, max-age=3600"}
 
 
-def _head(look: str, static: bool) -> list[tuple[bytes, bytes]]:
-    given = {**_ALWAYS, "content-security-policy": _POLICIES[look], "cache-control": _CACHE[static]}
+def _headers_of(content_policy: str, static: bool) -> list[tuple[bytes, bytes]]:
+    given = {**_ALWAYS, "content-security-policy": _CONTENT_POLICIES[content_policy], "cache-control": _CACHE[static]}
     return [(name.encode(), value.encode()) for name, value in given.items()]
 
 
-_HEADS = {(look, static): _head(look, static) for look in _POLICIES for static in _CACHE}
-_OPEN = Right(None)
+_HEADERS = {
+    (content_policy, static): _headers_of(content_policy, static)
+    for content_policy in _CONTENT_POLICIES
+    for static in _CACHE
+}
+_NO_ROUTE = RoutePolicy(None)
 
 
-class Reply:
+class ResponseSender:
     """Sends an answer on, with the headers that all have. A route may have set some of them itself, and is right."""
 
-    __slots__ = ("_id", "_send", "right", "status")
+    __slots__ = ("_id", "_send", "policy", "status")
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send, self._id = send, request_id.encode()
-        self.right, self.status = _OPEN, 0
+        self.policy, self.status = _NO_ROUTE, 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             own = message.get("headers", [])
-            head = _HEADS[self.right.look, self.right.static and self.status < 400]
-            if self.right.look != "api":
+            ours = _HEADERS[self.policy.content_policy, self.policy.static and self.status < 400]
+            if self.policy.content_policy != "api":
                 names = {name for name, _ in own}
-                head = [pair for pair in head if pair[0] not in names]
-            message["headers"] = [*own, *head, (b"x-request-id", self._id)]
+                ours = [pair for pair in ours if pair[0] not in names]
+            message["headers"] = [*own, *ours, (b"x-request-id", self._id)]
         if message.get("more_body"):  # of a stream: whoever does not read it must not keep it
             try:
-                async with asyncio.timeout(SLOWEST):
+                async with asyncio.timeout(MAX_SEND_SECONDS):
                     await self._send(message)
             except TimeoutError:
-                raise Gone from None
+                raise ClientDisconnected from None
         else:
             await self._send(message)

@@ -6,9 +6,11 @@ from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.responses import Response
 
-from ocucb.service.web.answers import Health
+from ocucb.service.errors import BusyError
+from ocucb.service.web.answers import Health, Ready
+from ocucb.service.web.app_state import Context
 from ocucb.service.web.documents import errors
-from ocucb.service.web.state import Caller
+from ocucb.service.web.errors import Refusal
 
 router = APIRouter(tags=["operation"])
 
@@ -20,12 +22,23 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz", summary="Does it work?", responses=errors("GET /readyz", 503))
-async def readyz(caller: Caller) -> Health:
-    """Say whether requests can be served: not while the database fails."""
-    trouble = caller.desk.service.engine.trouble
+async def readyz(context: Context) -> Ready:
+    """Say whether requests can be served, and how busy the node is.
+
+    It is not ready while the database fails, nor while requests wait so long that they are answered 503.
+    """
+    engine, patience = context.app_state.service.engine, context.app_state.service.settings.patience
+    trouble = engine.store_error
     if trouble is not None:
         raise trouble.with_traceback(None)
-    return Health()
+    if engine.lag >= patience:
+        raise BusyError(f"requests have waited {engine.lag:.1f} seconds; try again")
+    return Ready(
+        waiting=engine.waiting,
+        loading=engine.loading,
+        lag=round(engine.lag, 6),
+        damaged_experiments=engine.damaged_experiments,
+    )
 
 
 @router.get(
@@ -37,6 +50,11 @@ async def readyz(caller: Caller) -> Health:
         **errors("GET /metrics"),
     },
 )
-async def metrics(caller: Caller) -> Response:
-    """Return the numbers of this node since it started, in Prometheus's text format."""
-    return Response(caller.desk.metrics.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+async def metrics(context: Context) -> Response:
+    """Return the numbers of this node since it started, in Prometheus's text format.
+
+    They are of all experiments, so a key that sees only some may not read them.
+    """
+    if context.key.experiments is not None:
+        raise Refusal(403, "these numbers are of all experiments, and this key sees only some; use one that sees all")
+    return Response(context.app_state.metrics.text(), media_type=CONTENT_TYPE_PLAIN_0_0_4)

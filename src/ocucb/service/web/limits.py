@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from starlette.types import Receive
 
-from ocucb.service.web.problems import Refusal
+from ocucb.service.web.errors import Refusal
 
-MOST_BUCKETS = 20_000
+MAX_TOKEN_BUCKETS = 20_000
 
 
-class Buckets:
+class TokenBuckets:
     """Buckets of tokens by name: each holds `most`, is filled at `rate` per second, and a request takes one.
 
     Buckets not used for longest are forgotten when there are too many, and are then full.
@@ -33,12 +33,12 @@ class Buckets:
         wait = 0.0 if left >= 1.0 else (1.0 - left) / self._rate
         self._buckets[name] = left if wait else left - 1.0, now
         self._buckets.move_to_end(name)
-        if len(self._buckets) > MOST_BUCKETS:
+        if len(self._buckets) > MAX_TOKEN_BUCKETS:
             self._buckets.popitem(last=False)
         return wait
 
 
-def neighbourhood(client: tuple[str, int] | None) -> str:
+def network_of(client: tuple[str, int] | None) -> str:
     """Return what one caller has for an address: of version 6 usually a whole network of 64 bits."""
     host = "" if client is None else client[0]
     try:
@@ -71,7 +71,7 @@ async def _read(receive: Receive, most: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            raise Gone
+            raise ClientDisconnected
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
         if size > most:
@@ -80,7 +80,7 @@ async def _read(receive: Receive, most: int) -> bytes:
             return b"".join(pieces)
 
 
-class Gone(Exception):  # noqa: N818  # nobody is told
+class ClientDisconnected(Exception):  # noqa: N818  # nobody is told
     """The caller has gone before all was said, or does not listen."""
 
 

@@ -9,15 +9,16 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from ocucb.service.access import MOST_EXPERIMENTS
-from ocucb.service.definition import MOST_ARMS
+from ocucb.service.access import MAX_EXPERIMENTS_PER_KEY
+from ocucb.service.definition import MAX_ARMS_PER_EXPERIMENT
 from ocucb.service.records import SECOND
-from ocucb.service.requests import LONGEST_LOG, MOST_DECISIONS
-from ocucb.service.text import LARGEST_LABEL, LONGEST
-from ocucb.service.web.families import STRICT, NoiseGiven, PolicyGiven, form_of
-from ocucb.service.web.problems import invalid_body
+from ocucb.service.requests import MAX_ARMS_NAMED, MAX_DECISIONS_PER_REQUEST, MAX_IMPORTED_REWARDS
+from ocucb.service.text import INTEGER_LABEL_BOUND, MAX_TEXT_LENGTH
+from ocucb.service.web.errors import invalid_body
+from ocucb.service.web.family_models import STRICT, NoiseGiven, PolicyGiven, form_of
 
-MOST_REWARDS = 1000
+MAX_REWARDS_PER_REQUEST = 1000
+MAX_SHARES = 1000
 _EPOCH = datetime(1970, 1, 1)  # all times here are UTC
 
 
@@ -34,24 +35,28 @@ def _examples(*given: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": list(given)})
 
 
-Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_LENGTH)]
 Name = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=LONGEST,
+        max_length=MAX_TEXT_LENGTH,
         description="The name of an experiment: no slashes, no control characters, no spaces at its ends.",
         examples=["checkout button"],
     ),
 ]
 Label = Annotated[str | int, Field(description="The label of an arm: text or an integer.")]
 Arm = Annotated[
-    Text | Annotated[int, Field(gt=-LARGEST_LABEL, lt=LARGEST_LABEL)],
+    Text | Annotated[int, Field(gt=-INTEGER_LABEL_BOUND, lt=INTEGER_LABEL_BOUND)],
     Field(description="The label of an arm: text or an integer.", examples=["green"]),
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0)]
 DecisionId = Annotated[Text, Field(description="The id that came with the decision.")]
+Part = Annotated[
+    Text,
+    Field(description="Which part of the reward, where partial rewards are summed: the same part counts once."),
+]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-01-31T12:00:00.000000Z"])]
 
 
@@ -65,11 +70,24 @@ class ArmGiven(Body):
 ArmOrMore = Annotated[Annotated[Arm, Tag("a-name")] | Annotated[ArmGiven, Tag("an-object")], Discriminator(form_of)]
 
 
+class ShareGiven(Body):
+    """An arm, and the part of all decisions that it gets whatever the policy chooses."""
+
+    arm: Arm
+    share: Annotated[float, Field(ge=0, lt=1)]
+
+
+Shares = Annotated[
+    list[ShareGiven],
+    Field(max_length=MAX_SHARES, description="Arms that get a part of all decisions, as a control; below 1 in all."),
+]
+
+
 class NewExperiment(Body):
     """An experiment to create. Only its name and its arms must be given."""
 
     name: Name
-    arms: Annotated[list[ArmOrMore], Field(min_length=1, max_length=MOST_ARMS, fail_fast=True)]
+    arms: Annotated[list[ArmOrMore], Field(min_length=1, max_length=MAX_ARMS_PER_EXPERIMENT, fail_fast=True)]
     policy: PolicyGiven = "ocucb-n"
     noise: NoiseGiven = "gaussian"
     window: Annotated[Seconds | None, Field(description="Seconds until a reward is too late; null for never.")] = None
@@ -84,6 +102,19 @@ class NewExperiment(Body):
     sticky: Annotated[
         Seconds | None, Field(description="Seconds in which the same unit gets the same decision; null for never.")
     ] = None
+    reward_bounds: Annotated[
+        list[Number] | None,
+        Field(
+            min_length=2,
+            max_length=2,
+            description="The smallest and the largest reward that is accepted; null for -1e100 and 1e100.",
+        ),
+    ] = None
+    partial_rewards: Annotated[
+        bool,
+        Field(description="A decision may have several rewards; their sum counts when its window has passed."),
+    ] = False
+    shares: Shares = []
     metadata: Annotated[dict[str, Any] | None, Field(description="Anything; the service only keeps it.")] = None
     seed: Annotated[
         int | None, Field(ge=0, lt=2**63, description="For policies that draw at random; null for one of its own.")
@@ -98,6 +129,7 @@ class NewExperiment(Body):
             "noise": {"name": "bounded", "low": 0, "high": 1},
             "window": 3600,
             "on_expiry": 0,
+            "shares": [{"arm": "plain", "share": 0.1}],
         },
     )
 
@@ -106,9 +138,33 @@ class DecisionsWanted(Body):
     """What to decide: nothing need be said."""
 
     unit: Annotated[Text | None, Field(description="For whom: within the sticky window it gets the same arm.")] = None
-    count: Annotated[int, Field(ge=1, le=MOST_DECISIONS, description="How many decisions, if for no unit.")] = 1
+    count: Annotated[
+        int, Field(ge=1, le=MAX_DECISIONS_PER_REQUEST, description="How many decisions, if for no unit.")
+    ] = 1
+    units: Annotated[
+        list[Text] | None,
+        Field(
+            min_length=1,
+            max_length=MAX_DECISIONS_PER_REQUEST,
+            fail_fast=True,
+            description="For whom, if for many: a decision for each, in order, as if each had been asked for alone.",
+        ),
+    ] = None
+    among: Annotated[
+        list[Arm] | None,
+        Field(min_length=1, max_length=MAX_ARMS_NAMED, fail_fast=True, description="Choose only among these arms."),
+    ] = None
+    different: Annotated[bool, Field(description="Each decision has another arm, by falling index.")] = False
 
-    model_config = _examples({"unit": "visitor 7"}, {"count": 10})
+    model_config = _examples(
+        {"unit": "visitor 7"}, {"count": 10}, {"units": ["visitor 7", "visitor 8"]}, {"among": ["red", "green"]}
+    )
+
+    @model_validator(mode="after")
+    def _units_alone(self) -> DecisionsWanted:
+        if self.units is not None and (self.unit is not None or self.count != 1 or self.different):
+            raise PydanticCustomError("units_alone", "Give units, or one unit, a count or different ones")
+        return self
 
 
 class RewardGiven(Body):
@@ -116,6 +172,7 @@ class RewardGiven(Body):
 
     decision: DecisionId
     reward: Number
+    part: Part | None = None
 
     model_config = _examples({"decision": "1-42-Zs2kq0aXTnqyB3mVvJ7u1A", "reward": 1})
 
@@ -123,7 +180,7 @@ class RewardGiven(Body):
 class RewardsGiven(Body):
     """Many rewards, each answered."""
 
-    rewards: Annotated[list[RewardGiven], Field(min_length=1, max_length=MOST_REWARDS, fail_fast=True)]
+    rewards: Annotated[list[RewardGiven], Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True)]
 
     model_config = _examples({"rewards": [{"decision": "1-42-Zs2kq0aXTnqyB3mVvJ7u1A", "reward": 1}]})
 
@@ -133,7 +190,10 @@ class Rewards(Body):
 
     decision: DecisionId | None = None
     reward: Number | None = None
-    rewards: Annotated[list[RewardGiven] | None, Field(min_length=1, max_length=MOST_REWARDS, fail_fast=True)] = None
+    part: Part | None = None
+    rewards: Annotated[
+        list[RewardGiven] | None, Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True)
+    ] = None
 
     @model_validator(mode="after")
     def _one_or_many(self) -> Rewards:
@@ -141,6 +201,23 @@ class Rewards(Body):
         if left_out != (0 if self.rewards is None else 2):
             raise PydanticCustomError("one_or_many", "Give decision and reward, or rewards")
         return self
+
+
+class CorrectionGiven(Body):
+    """A decision, and the reward that it should have had."""
+
+    decision: DecisionId
+    reward: Annotated[Number | None, Field(description="Null to void it: the decision counts as if never made.")]
+
+
+class CorrectionsGiven(Body):
+    """Corrections of rewards, each answered."""
+
+    corrections: Annotated[
+        list[CorrectionGiven], Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True)
+    ]
+
+    model_config = _examples({"corrections": [{"decision": "1-42-Zs2kq0aXTnqyB3mVvJ7u1A", "reward": 0.5}]})
 
 
 class ArmToRetire(Body):
@@ -159,6 +236,33 @@ class ArmToAdd(ArmToRetire):
     model_config = _examples({"arm": "green", "metadata": {"hex": "#080"}})
 
 
+class SharesGiven(Body):
+    """Which arms get which part of all decisions from now on; those not named have none."""
+
+    shares: Shares
+
+    model_config = _examples({"shares": [{"arm": "green", "share": 0.1}]})
+
+
+class WinnerRuleGiven(Body):
+    """Whether to play only the winner once there is one."""
+
+    confidence: Annotated[
+        float | None, Field(gt=0, lt=1, description="At which a winner is looked for; null for not at all.")
+    ]
+
+    model_config = _examples({"confidence": 0.95})
+
+
+class UnitToErase(Body):
+    """A unit whose name is to be taken out of all logs, or of one."""
+
+    unit: Text
+    experiment: Annotated[Name | None, Field(description="Only in this experiment; null for all.")] = None
+
+    model_config = _examples({"unit": "visitor 7"})
+
+
 class PullMade(Body):
     """A pull made elsewhere, and its reward."""
 
@@ -169,7 +273,7 @@ class PullMade(Body):
 class Log(Body):
     """Pulls made elsewhere."""
 
-    log: Annotated[list[PullMade], Field(min_length=1, max_length=LONGEST_LOG, fail_fast=True)]
+    log: Annotated[list[PullMade], Field(min_length=1, max_length=MAX_IMPORTED_REWARDS, fail_fast=True)]
 
     model_config = _examples({"log": [{"arm": "green", "reward": 1}]})
 
@@ -178,16 +282,33 @@ class NewKey(Body):
     """An API key to make."""
 
     name: Annotated[Text, Field(description="For people: who uses it.", examples=["web shop"])]
-    roles: Annotated[list[Literal["admin", "decide", "reward", "read"]], Field(min_length=1, max_length=10)]
+    roles: Annotated[list[Literal["admin", "decide", "reward", "correct", "read"]], Field(min_length=1, max_length=10)]
     experiments: Annotated[
         list[Name] | None,
-        Field(min_length=1, max_length=MOST_EXPERIMENTS, description="Those it sees; null for all. Not for admin."),
+        Field(
+            min_length=1, max_length=MAX_EXPERIMENTS_PER_KEY, description="Those it sees; null for all. Not for admin."
+        ),
     ] = None
+
+    lifetime: Annotated[Seconds | None, Field(description="Seconds until it expires; null for never.")] = None
 
     model_config = _examples({"name": "web shop", "roles": ["decide", "reward"], "experiments": ["checkout button"]})
 
 
-BODIES = (NewExperiment, DecisionsWanted, RewardGiven, RewardsGiven, ArmToAdd, ArmToRetire, Log, NewKey)
+BODIES = (
+    NewExperiment,
+    DecisionsWanted,
+    RewardGiven,
+    RewardsGiven,
+    CorrectionsGiven,
+    ArmToAdd,
+    ArmToRetire,
+    SharesGiven,
+    WinnerRuleGiven,
+    UnitToErase,
+    Log,
+    NewKey,
+)
 
 
 def read(model: type[Sent], body: bytes) -> Sent:
@@ -198,7 +319,7 @@ def read(model: type[Sent], body: bytes) -> Sent:
         raise invalid_body(error) from None
 
 
-def moment(at: int) -> str:
+def timestamp(at: int) -> str:
     """Return microseconds since 1970 as RFC 3339, in UTC."""
     second, rest = divmod(at, SECOND)
     return f"{_second(second)}.{rest:06d}Z"

@@ -1,46 +1,17 @@
-"""Numbers for Prometheus. Labels are templates of routes, statuses and outcomes: few, whatever callers send."""
+"""Numbers for Prometheus. Labels are templates of routes, statuses, outcomes and some experiments: not many."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import accumulate
+from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
-from prometheus_client.registry import Collector
 
 from ocucb.service.engine import Engine
+from ocucb.service.web.experiment_metrics import ExperimentMetrics
 
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-
-
-class Answers(Collector):
-    """Answers by route and status, and how long they took by route. Counting costs little, for it happens to each."""
-
-    def __init__(self) -> None:
-        self._counts: defaultdict[tuple[str, int], int] = defaultdict(int)
-        self._times: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
-        self._sums: defaultdict[str, float] = defaultdict(float)
-
-    def note(self, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
-        self._counts[route, status] += 1
-        self._times[route][bisect_left(BUCKETS, seconds)] += 1
-        self._sums[route] += seconds
-
-    def collect(self) -> Iterator[Metric]:
-        requests = CounterMetricFamily("ocucb_http_requests", "Requests answered.", labels=["route", "status"])
-        for (route, status), count in self._counts.items():
-            requests.add_metric([route, str(status)], count)
-        yield requests
-        seconds = HistogramMetricFamily("ocucb_http_request_seconds", "Time to an answer.", labels=["route"])
-        for route, counts in self._times.items():
-            upto = zip((*map(str, BUCKETS), "+Inf"), accumulate(counts), strict=True)
-            seconds.add_metric([route], [(edge, float(count)) for edge, count in upto], self._sums[route])
-        yield seconds
+BUCKETS_REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class Metrics:
@@ -48,9 +19,16 @@ class Metrics:
 
     def __init__(self, engine: Engine) -> None:
         self.registry = CollectorRegistry()
-        answers = Answers()
-        self.registry.register(answers)
-        self.answered = answers.note
+        requests = Counter("ocucb_http_requests", "Requests answered.", ["route", "status"], registry=self.registry)
+        seconds = Histogram(
+            "ocucb_http_request_seconds",
+            "Time to an answer.",
+            ["route"],
+            buckets=BUCKETS_SECONDS,
+            registry=self.registry,
+        )
+        # Finding a counter by its labels takes 6 µs, three times as long as counting.
+        self._of_route = cache(lambda route, status: (requests.labels(route, status), seconds.labels(route)))
         self.decisions = Counter("ocucb_decisions", "Decisions made, without repeated ones.", registry=self.registry)
         self.rewards = Counter(
             "ocucb_rewards",
@@ -58,10 +36,62 @@ class Metrics:
             ["outcome"],
             registry=self.registry,
         )
+        self.experiments = ExperimentMetrics(self.registry)
+        self.corrections = Counter(
+            "ocucb_corrections",
+            "Corrections of rewards by what became of them: an outcome, or the code of an error.",
+            ["outcome"],
+            registry=self.registry,
+        )
+        self.verdicts = Counter(
+            "ocucb_verdicts",
+            "Verdicts asked for, by what they were: open, or a winner.",
+            ["outcome"],
+            registry=self.registry,
+        )
+        self.forwarded = Counter(
+            "ocucb_forwarded_requests",
+            "Requests passed on to the home of their experiment: answered by it, or served here after all.",
+            ["outcome"],
+            registry=self.registry,
+        )
         waiting = Gauge("ocucb_engine_waiting", "Requests that wait for a transaction.", registry=self.registry)
         waiting.set_function(lambda: engine.waiting)
+        loading = Gauge("ocucb_engine_loading", "Those whose experiment is read into memory.", registry=self.registry)
+        loading.set_function(lambda: engine.loading)
+        lag = Gauge(
+            "ocucb_engine_lag_seconds", "How long the request waited that was served last.", registry=self.registry
+        )
+        lag.set_function(lambda: engine.lag)
+        cached = Gauge("ocucb_engine_experiments", "Experiments in memory.", registry=self.registry)
+        cached.set_function(lambda: engine.cached_experiments)
+        damaged = Gauge(
+            "ocucb_engine_damaged_experiments", "Experiments whose log cannot be read.", registry=self.registry
+        )
+        damaged.set_function(lambda: engine.damaged_experiments)
+        sizes = Histogram(
+            "ocucb_engine_batch_requests",
+            "Requests in a transaction.",
+            buckets=BUCKETS_REQUESTS,
+            registry=self.registry,
+        )
+        durations = Histogram(
+            "ocucb_engine_batch_seconds", "Time for a transaction.", buckets=BUCKETS_SECONDS, registry=self.registry
+        )
+
+        def observe_batch(size: int, seconds: float) -> None:
+            sizes.observe(size)
+            durations.observe(seconds)
+
+        engine.observe_batch = observe_batch
         trouble = Gauge("ocucb_engine_trouble", "1 while the database does not work.", registry=self.registry)
-        trouble.set_function(lambda: float(engine.trouble is not None))
+        trouble.set_function(lambda: float(engine.store_error is not None))
+
+    def count_answer(self, route: str, status: int, seconds: float) -> None:
+        """Count an answer, and how long it took."""
+        requests, times = self._of_route(route, status)
+        requests.inc()
+        times.observe(seconds)
 
     def text(self) -> bytes:
         """Return all numbers as Prometheus reads them."""

@@ -9,26 +9,26 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.routing import Mount
 
-from ocucb.service.web.problems import Refusal
-from ocucb.service.web.rights import Right
+from ocucb.service.web.errors import Refusal
+from ocucb.service.web.route_table import RoutePolicy
 
-MOST_SEEN = 1000
+MAX_REMEMBERED_PATHS = 1000
 
 
-class Place(NamedTuple):
+class Route(NamedTuple):
     """A route: its name in the table, its method and template, what it needs, and what it calls."""
 
     name: str
     method: str
-    route: str
-    right: Right
+    template: str
+    policy: RoutePolicy
     endpoint: Callable[..., Any]
 
 
-class Found(NamedTuple):
+class RouteMatch(NamedTuple):
     """A route that matches a path, with the values of its parameters."""
 
-    place: Place
+    route: Route
     parameters: dict[str, str]
 
 
@@ -38,55 +38,53 @@ class _Node:
     def __init__(self) -> None:
         self.words: dict[str, _Node] = {}
         self.parameter: tuple[str, _Node] | None = None
-        self.places: dict[str, Place] = {}
-        self.below: dict[str, Place] = {}
+        self.routes: dict[str, Route] = {}
+        self.below: dict[str, Route] = {}
 
 
-class Paths:
+class RouteTree:
     """All routes of an app, as a tree. A path that is not in it does not exist."""
 
-    def __init__(self, app: FastAPI, rights: Mapping[str, Right]) -> None:
-        self.places: list[Place] = []
+    def __init__(self, app: FastAPI, policies: Mapping[str, RoutePolicy]) -> None:
         self._root = _Node()
-        self._seen: dict[tuple[str, str], Found] = {}
+        self._remembered: dict[tuple[str, str], RouteMatch] = {}
         for method, route, endpoint in routes_of(app):
             name = f"{method} {route}"
-            if name not in rights:
-                raise ValueError(f"route {name!r} must be in the table of rights")
-            self._add(Place(name, method, route, rights[name], endpoint))
+            if name not in policies:
+                raise ValueError(f"route {name!r} must be in the table ROUTE_POLICIES")
+            self._add(Route(name, method, route, policies[name], endpoint))
 
-    def _add(self, place: Place) -> None:
+    def _add(self, route: Route) -> None:
         node = self._root
-        words = place.route.split("/")[1:]
+        words = route.template.split("/")[1:]
         for word in words[:-1] if words[-1] == "*" else words:
             if word.startswith("{"):
                 node.parameter = node.parameter or (word[1:-1], _Node())
                 node = node.parameter[1]
             else:
                 node = node.words.setdefault(word, _Node())
-        (node.below if words[-1] == "*" else node.places)[place.method] = place
-        self.places.append(place)
+        (node.below if words[-1] == "*" else node.routes)[route.method] = route
 
-    def find(self, path: str, method: str) -> Found:
+    def find(self, path: str, method: str) -> RouteMatch:
         """Return the route for a path, or refuse. The same few paths come again and again, so some are remembered."""
-        seen = self._seen.get((path, method))
-        if seen is None:
-            seen = self._find(path, method)
-            if len(self._seen) >= MOST_SEEN:
-                self._seen.clear()
-            self._seen[path, method] = seen
-        return seen
+        found = self._remembered.get((path, method))
+        if found is None:
+            found = self._find(path, method)
+            if len(self._remembered) >= MAX_REMEMBERED_PATHS:
+                self._remembered.clear()
+            self._remembered[path, method] = found
+        return found
 
-    def _find(self, path: str, method: str) -> Found:
+    def _find(self, path: str, method: str) -> RouteMatch:
         parameters: dict[str, str] = {}
-        places = _walk(self._root, path.split("/"), 1, parameters) if path.startswith("/") else None
-        if places is None:
+        routes = _walk(self._root, path.split("/"), 1, parameters) if path.startswith("/") else None
+        if routes is None:
             raise Refusal(404, "there is nothing at this path; the paths are listed at /docs")
-        place = places.get("GET" if method == "HEAD" else method)
-        if place is None:
-            allowed = sorted({*places, *(["HEAD"] if "GET" in places else [])})
+        route = routes.get("GET" if method == "HEAD" else method)
+        if route is None:
+            allowed = sorted({*routes, *(["HEAD"] if "GET" in routes else [])})
             raise Refusal(405, f"this path takes {', '.join(allowed)}", {"Allow": ", ".join(allowed)})
-        return Found(place, parameters)
+        return RouteMatch(route, parameters)
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Callable[..., Any]]]:
@@ -98,19 +96,19 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Callable[..., Any]]]:
             for method in sorted((context.methods or {"GET"}) - {"HEAD"}):
                 yield method, context.path_format, context.endpoint
         else:
-            raise ValueError(f"route {context.route!r} is of a kind that the edge does not know")
+            raise ValueError(f"route {context.route!r} is of a kind that the gateway does not know")
 
 
-def _walk(node: _Node, words: list[str], depth: int, parameters: dict[str, str]) -> dict[str, Place] | None:
+def _walk(node: _Node, words: list[str], depth: int, parameters: dict[str, str]) -> dict[str, Route] | None:
     if depth == len(words):
-        return node.places or None
+        return node.routes or None
     word = words[depth]
     child = node.words.get(word)
-    if child is not None and (places := _walk(child, words, depth + 1, parameters)) is not None:
-        return places
+    if child is not None and (routes := _walk(child, words, depth + 1, parameters)) is not None:
+        return routes
     if node.parameter is not None and word:
         name, child = node.parameter
         parameters[name] = word
-        if (places := _walk(child, words, depth + 1, parameters)) is not None:
-            return places
+        if (routes := _walk(child, words, depth + 1, parameters)) is not None:
+            return routes
     return node.below or None

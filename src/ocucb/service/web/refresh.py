@@ -8,26 +8,26 @@ import time
 from ocucb.service.access import Access
 
 
-class Refresher:
-    """Refreshes the keys in a thread: one look at a time, `pause` seconds apart, shared by all who wait for it.
+class KeyRefresher:
+    """Refreshes the keys in a thread: one look at a time, `interval` seconds apart, shared by all who wait for it.
 
     Nobody shares a look that began before they asked: it may have seen too little.
     """
 
-    def __init__(self, access: Access, pause: float) -> None:
-        self._access, self._pause = access, pause
+    def __init__(self, access: Access, interval: float) -> None:
+        self._access, self._interval = access, interval
         self._turn = asyncio.Lock()
         self._next: asyncio.Task[None] | None = None
-        self._began = -pause
+        self._began = -interval
 
     async def __call__(self) -> None:
         """Return when the keys are as they were when this was called, or later."""
         if self._next is None:
-            self._next = asyncio.create_task(self._look())
+            self._next = asyncio.create_task(self._refresh())
         await asyncio.shield(self._next)
 
-    async def _look(self) -> None:
+    async def _refresh(self) -> None:
         async with self._turn:
-            await asyncio.sleep(max(0.0, self._began + self._pause - time.monotonic()))
+            await asyncio.sleep(max(0.0, self._began + self._interval - time.monotonic()))
             self._next, self._began = None, time.monotonic()
             await asyncio.to_thread(self._access.refresh)

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
 from ocucb.service.errors import UnknownExperimentError
-from ocucb.service.records import Head
-from ocucb.service.requests import ImportLog, Look
+from ocucb.service.records import ExperimentRecord
+from ocucb.service.requests import ImportLog, Inspect
 from ocucb.service.text import clean_text
 from ocucb.service.web.answers import Changed
+from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.lines import FORMATS, Format, read_csv, read_json, read_lines, which_arms
+from ocucb.service.web.export_formats import FORMATS, Writer, arms_by_text, read_csv, read_json, read_lines
 from ocucb.service.web.messages import Log
-from ocucb.service.web.state import Caller, Visit
 
 router = APIRouter(tags=["export and import"])
-PAGE = 2000
+DECISIONS_PER_READ = 2000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LINES = {"schema": {"type": "string", "description": "One line per decision."}}
+_FILE = {"schema": {"type": "string", "format": "binary", "description": "A row per decision."}}
+Moment = Annotated[datetime | None, Query(examples=["2026-01-31T12:00:00Z"])]
 
 
 @router.get(
@@ -28,51 +32,80 @@ _LINES = {"schema": {"type": "string", "description": "One line per decision."}}
     summary="Export decisions",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {"application/x-ndjson": _LINES, "text/csv": _LINES}},
+        200: {"content": {"application/x-ndjson": _LINES, "text/csv": _LINES, FORMATS["parquet"].media: _FILE}},
         **errors("GET /v1/experiments/{name}/export", 404),
     },
 )
 async def export(
     name: str,
-    caller: Caller,
-    format: Annotated[Literal["ndjson", "csv"], Query(description="What a line looks like.")] = "ndjson",  # noqa: A002
+    context: Context,
+    format: Annotated[  # noqa: A002
+        Literal["ndjson", "csv", "parquet"], Query(description="What it looks like. Parquet needs ocucb[parquet].")
+    ] = "ndjson",
     after: Annotated[int, Query(ge=0, lt=2**63, description="Leave out decisions up to this seq.")] = 0,
+    since: Moment = None,
+    until: Moment = None,
 ) -> StreamingResponse:
-    """Return all decisions with what became of them, as they are now: one line for each, as a stream.
+    """Return decisions with what became of them, as they are now: one line or row for each, as a stream.
 
-    An `outcome` is "pending", "reward", "default" or "forgotten". If the stream breaks off, ask again after the last
-    `seq` that came.
+    With `since` or `until`, only those made then or later, or before; times without an offset are in UTC.
+
+    An `outcome` is "pending", "reward", "default", "forgotten", "corrected" or "void". If the stream breaks off, ask
+    again after the last `seq` that came.
     """
     chosen = FORMATS[format]
-    head = await caller.desk.in_thread(_head, caller, name)
-    first = await caller.desk.in_thread(_page, caller, head, after, chosen)  # what fails here has a status yet
-    headers = {"Content-Disposition": f'attachment; filename="decisions.{format}"'}
-    return StreamingResponse(_pages(caller, head, chosen, first), headers=headers, media_type=chosen.media)
+    wanted = _Wanted(_microseconds(since, -(2**63)), _microseconds(until, 2**63))
+    writer = await context.app_state.in_thread(chosen.open)
+    head = await context.app_state.in_thread(_find_experiment, context, name)
+    # what fails here has a status yet
+    first = await context.app_state.in_thread(_read_page, context, head, after, wanted, writer)
+    headers = {"Content-Disposition": f'attachment; filename="decisions.{chosen.suffix}"'}
+    return StreamingResponse(_stream(context, head, wanted, writer, first), headers=headers, media_type=chosen.media)
 
 
-def _head(caller: Visit, name: str) -> Head:
-    with caller.desk.service.store.read() as transaction:
-        for head in transaction.find([clean_text("the name of an experiment", name)]):
+class _Wanted(NamedTuple):
+    """Which decisions are exported: those made at `since` or later, and before `until`, in microseconds UTC."""
+
+    since: int
+    until: int
+
+
+def _microseconds(at: datetime | None, default: int) -> int:
+    if at is None:
+        return default
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
+
+
+def _find_experiment(context: RequestContext, name: str) -> ExperimentRecord:
+    with context.app_state.service.store.read() as transaction:
+        for head in transaction.find_experiments([clean_text("the name of an experiment", name)]):
             return head
     raise UnknownExperimentError(name)
 
 
-def _page(caller: Visit, head: Head, after: int, chosen: Format) -> tuple[int, bytes]:
-    """Return some lines, and the last seq in them, or 0 if there are none left. The key may be revoked any time."""
-    service = caller.desk.service
+def _read_page(
+    context: RequestContext, head: ExperimentRecord, after: int, wanted: _Wanted, writer: Writer
+) -> tuple[int, bytes]:
+    """Return some decisions, and the last seq looked at, or 0 if none are left. The key may be revoked any time."""
+    service = context.app_state.service
     with service.store.read() as transaction:
-        service.access.look(transaction)
-        service.access.check(caller.key.id)
-        pairs = transaction.past(head.id, after, head.seq, PAGE)
-    return pairs[-1][0].seq if pairs else 0, b"".join(chosen.write(head, *pair) for pair in pairs)
+        service.access.refresh_in(transaction)
+        service.access.verify(context.key.id)
+        pairs = transaction.list_decisions(head.id, after, head.seq, DECISIONS_PER_READ)
+    chosen = [pair for pair in pairs if wanted.since <= pair[0].at < wanted.until]
+    return pairs[-1][0].seq if pairs else 0, writer.write(head, chosen)
 
 
-async def _pages(caller: Visit, head: Head, chosen: Format, page: tuple[int, bytes]) -> AsyncIterator[bytes]:
-    yield chosen.top
-    last, lines = page
+async def _stream(
+    context: RequestContext, head: ExperimentRecord, wanted: _Wanted, writer: Writer, page: tuple[int, bytes]
+) -> AsyncIterator[bytes]:
+    yield writer.top
+    last, text = page
     while last:
-        yield lines
-        last, lines = await caller.desk.in_thread(_page, caller, head, last, chosen)
+        if text:
+            yield text
+        last, text = await context.app_state.in_thread(_read_page, context, head, last, wanted, writer)
+    yield writer.end()
 
 
 @router.post(
@@ -90,14 +123,14 @@ async def _pages(caller: Visit, head: Head, chosen: Format, page: tuple[int, byt
         ),
     },
 )
-async def import_log(name: str, caller: Caller) -> Changed:
+async def import_log(name: str, context: Context) -> Changed:
     """Learn from pulls made elsewhere, all or none of them. What was exported can be imported."""
-    key = caller.idempotency_key()
-    if caller.media == "text/csv":
-        view = await caller.desk.door.ask(Look(name), caller.key.id)
-        known = which_arms(view.arms + view.retired)
-        asked = await caller.desk.in_thread(lambda: ImportLog(name, read_csv(caller.body, known), key))
+    key = context.idempotency_key()
+    if context.media == "text/csv":
+        view = await context.app_state.caller.ask(Inspect(name), context.key.id)
+        known = arms_by_text(view.arms + view.retired)
+        asked = await context.app_state.in_thread(lambda: ImportLog(name, read_csv(context.body, known), key))
     else:
-        read = read_lines if caller.media == "application/x-ndjson" else read_json
-        asked = await caller.desk.in_thread(lambda: ImportLog(name, read(caller.body), key))
-    return Changed.of(await caller.desk.door.ask(asked, caller.key.id))
+        read = read_lines if context.media == "application/x-ndjson" else read_json
+        asked = await context.app_state.in_thread(lambda: ImportLog(name, read(context.body), key))
+    return Changed.of(await context.app_state.caller.ask(asked, context.key.id))

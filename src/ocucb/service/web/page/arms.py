@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
+from ocucb.confidence_sequences import ConfidenceSequences
 from ocucb.labels import Label
-from ocucb.service.requests import View
-from ocucb.service.web.page.intervals import intervals
+from ocucb.noise import Noise
+from ocucb.service.requests import PAGE_CONFIDENCE, View
 from ocucb.service.web.page.numbers import places, real, whole
 
-ROWS = 50
-PLOT = 120.0
-EDGE = 5.0
+ARMS_PER_PAGE = 50
+PLOT_WIDTH = 120.0
+PLOT_MARGIN = 5.0
 Order = npt.NDArray[np.intp]
 
 
@@ -34,7 +35,7 @@ COLUMNS = (
     Column("arm", "Arm", "The label of the arm"),
     Column("pulls", "Pulls", "How often it was chosen, with imported pulls"),
     Column("pending", "Pending", "Decisions whose reward has not come yet"),
-    Column("mean", "Mean, 95 % interval", "Mean reward, with a pointwise interval; arms are sampled adaptively"),
+    Column("mean", "Mean, 95 % interval", "Mean reward, with an interval that is right at all times at once"),
     Column("index", "Index", "What the policy compares: the largest is chosen next"),
     Column("effective", "Effective arms", "How many arms have about as many pulls: k in the paper"),
 )
@@ -49,7 +50,7 @@ class Sorting(NamedTuple):
     find: str = ""
 
 
-class Row(NamedTuple):
+class ArmRow(NamedTuple):
     """An arm as text. `plot` is its interval: the ends and the mean, in pixels."""
 
     arm: Label
@@ -63,26 +64,29 @@ class Row(NamedTuple):
     effective: str
 
 
-class Page(NamedTuple):
+class ArmsPage(NamedTuple):
     """One page of the table, and where it stands among all."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ArmRow, ...]
     first: int
     found: int
     page: int
     pages: int
 
 
-class Arms:
+class ArmsTable:
     """The numbers of all arms in play, as arrays, and the retired ones."""
 
     def __init__(self, view: View) -> None:
         self.labels, self.retired = view.arms, view.retired
-        self._gone = dict(zip(view.retired, zip(view.retired_pulls, view.retired_means, strict=True), strict=True))
+        self._retired_statistics = dict(
+            zip(view.retired, zip(view.retired_pulls, view.retired_means, strict=True), strict=True)
+        )
         self.noise = view.definition.noise
         self.pulls, self.pending = _floats(view.pulls), _floats(view.pending)
         self.means = _floats(view.means)
-        self.low, self.high = intervals(self.noise, self.means, self.pulls - self.pending)
+        spreads = None if view.spreads is None else _floats(view.spreads)
+        self.low, self.high = _intervals(self.noise, self.means, self.pulls - self.pending, spreads)
         self.columns = {
             "pulls": self.pulls,
             "pending": self.pending,
@@ -92,7 +96,7 @@ class Arms:
         }
         self._orders: dict[str, Order] = {}
 
-    def page(self, sorting: Sorting) -> Page:
+    def page(self, sorting: Sorting) -> ArmsPage:
         """Return a page of arms in order, retired ones last."""
         order = self._order(sorting.column)
         order = order[::-1] if sorting.down else order
@@ -105,12 +109,12 @@ class Arms:
             order = np.array([i for i in order.tolist() if wanted in str(self.labels[i]).casefold()], dtype=np.intp)
             gone = [arm for arm in gone if wanted in str(arm).casefold()]
         found = order.size + len(gone)
-        pages = max(1, math.ceil(found / ROWS))
+        pages = max(1, math.ceil(found / ARMS_PER_PAGE))
         number = min(max(1, sorting.page), pages)
-        start = (number - 1) * ROWS
-        rows = self._rows(order[start : start + ROWS])
-        after = gone[max(0, start - order.size) : max(0, start + ROWS - order.size)]
-        return Page((*rows, *map(self._retired, after)), start + 1, found, number, pages)
+        start = (number - 1) * ARMS_PER_PAGE
+        rows = self._rows(order[start : start + ARMS_PER_PAGE])
+        after = gone[max(0, start - order.size) : max(0, start + ARMS_PER_PAGE - order.size)]
+        return ArmsPage((*rows, *map(self._retired, after)), start + 1, found, number, pages)
 
     def _order(self, column: str) -> Order:
         """Return the arms from the smallest up; among equals the last first, so that downwards the first is first."""
@@ -123,7 +127,7 @@ class Arms:
                 self._orders[column] = np.lexsort((-np.arange(values.size), values))
         return self._orders[column]
 
-    def _rows(self, which: Order) -> list[Row]:
+    def _rows(self, which: Order) -> list[ArmRow]:
         decimals = {name: places(self.columns[name][which].tolist()) for name in ("mean", "index", "effective")}
         place = self._scale(which)
         rows = []
@@ -132,7 +136,7 @@ class Arms:
             known = not math.isnan(mean)
             ends = f"{real(low, decimals['mean'])} to {real(high, decimals['mean'])}" if known else ""
             rows.append(
-                Row(
+                ArmRow(
                     self.labels[i],
                     False,
                     whole(self.pulls[i]),
@@ -146,20 +150,31 @@ class Arms:
             )
         return rows
 
-    def _retired(self, arm: Label) -> Row:
-        pulls, mean = self._gone[arm]
-        return Row(arm, True, whole(pulls), "", real(mean, places([mean])), "", None, "", "")
+    def _retired(self, arm: Label) -> ArmRow:
+        pulls, mean = self._retired_statistics[arm]
+        return ArmRow(arm, True, whole(pulls), "", real(mean, places([mean])), "", None, "", "")
 
     def _scale(self, which: Order) -> Callable[[float], float]:
         """Return the map from rewards to pixels. An arm with few rewards must not make all others small."""
         known = which[np.isfinite(self.means[which])]
         if not known.size:
-            return lambda value: PLOT / 2.0
+            return lambda value: PLOT_WIDTH / 2.0
         widths = np.minimum(self.high[known], 1e300) - np.maximum(self.low[known], -1e300)
         half = float(np.median(widths)) / 2.0 or 1.0
         least, most = float(self.means[known].min()) - half, float(self.means[known].max()) + half
-        size = (PLOT - 2.0 * EDGE) / (most - least) if math.isfinite(most - least) else 0.0
-        return lambda value: round(EDGE + size * (min(max(value, least), most) - least), 1)
+        if not math.isfinite(most - least):
+            return lambda value: PLOT_WIDTH / 2.0
+        size = (PLOT_WIDTH - 2.0 * PLOT_MARGIN) / (most - least)
+        return lambda value: round(PLOT_MARGIN + size * (min(max(value, least), most) - least), 1)
+
+
+def _intervals(noise: Noise, means: Floats, counts: Floats, spreads: Floats | None) -> tuple[Floats, Floats]:
+    """Return intervals that are right at all times at once, or where a family has none, ordinary ones."""
+    if noise.evidence() is None:
+        return noise.interval(means, counts)
+    known = np.where(counts > 0, means, 0.0)
+    found = ConfidenceSequences(noise, known, counts, spreads).intervals(1.0 - PAGE_CONFIDENCE)
+    return np.where(counts > 0, found.low, np.nan), np.where(counts > 0, found.high, np.nan)
 
 
 def _natural(label: Label) -> list[Any]:

@@ -13,44 +13,44 @@ from ocucb.service.errors import NameTakenError, RequestError
 from ocucb.service.requests import AddArm, Create, Request, RetireArm, SetStatus
 from ocucb.service.text import clean_arm, decode
 from ocucb.service.web.page.forms import FormError, read_definition
+from ocucb.service.web.page.page_session import PageSession, read_form, redirect
 from ocucb.service.web.page.rendering import arm_value, path_of, sentence
 from ocucb.service.web.page.views import experiment_page, new_page
-from ocucb.service.web.page.visits import Visitor, go, read_form
 
 UNPROCESSABLE = 422
-LONGEST_ONCE = 100
+MAX_IDEMPOTENCY_KEY_LENGTH = 100
 
 
-async def create(visitor: Visitor) -> Response:
+async def create(session: PageSession) -> Response:
     """Create an experiment, or show what is wrong with it. The same form sent twice creates one."""
-    form = read_form(visitor.request)
-    once = form.get("once", "")[:LONGEST_ONCE]
+    form = read_form(session.request)
+    key = form.get("idempotency_key", "")[:MAX_IDEMPOTENCY_KEY_LENGTH]
     try:
         definition = await asyncio.to_thread(read_definition, form)
         try:
-            await _change(visitor, definition.name, Create(definition, once or None))
+            await _change(session, definition.name, Create(definition, key or None))
         except NameTakenError as problem:
             raise FormError({"name": sentence(str(problem))}, 409) from None
     except FormError as problem:
-        return await new_page(visitor, form, problem.problems, problem.status)
-    return _back(definition.name, "created")
+        return await new_page(session, form, problem.problems, problem.status)
+    return _redirect_to(definition.name, "created")
 
 
-async def set_status(visitor: Visitor) -> Response:
+async def set_status(session: PageSession) -> Response:
     """Pause or resume."""
-    status = read_form(visitor.request).get("status", "")
+    status = read_form(session.request).get("status", "")
     if status not in ("active", "paused"):
         raise RequestError(f"status must be active or paused, got {status!r}")
-    name = visitor.experiment
-    await _change(visitor, name, SetStatus(name, "active" if status == "active" else "paused"))
-    return _back(name, status)
+    name = session.experiment
+    await _change(session, name, SetStatus(name, "active" if status == "active" else "paused"))
+    return _redirect_to(name, status)
 
 
-async def ask_archive(visitor: Visitor) -> Response:
+async def ask_archive(session: PageSession) -> Response:
     """Ask whether to archive."""
-    name = visitor.experiment
-    await visitor.room.looks.look(visitor.door, name)
-    return await visitor.render(
+    name = session.experiment
+    await session.resources.summaries.get(session.caller, name)
+    return await session.render(
         "confirm.html",
         heading=f"Archive {name}?",
         sentence="It will neither decide nor take rewards any more, and can only be read. This cannot be undone.",
@@ -61,32 +61,32 @@ async def ask_archive(visitor: Visitor) -> Response:
     )
 
 
-async def archive(visitor: Visitor) -> Response:
+async def archive(session: PageSession) -> Response:
     """End an experiment."""
-    name = visitor.experiment
-    await _change(visitor, name, SetStatus(name, "archived"))
-    return _back(name, "archived")
+    name = session.experiment
+    await _change(session, name, SetStatus(name, "archived"))
+    return _redirect_to(name, "archived")
 
 
-async def add_arm(visitor: Visitor) -> Response:
+async def add_arm(session: PageSession) -> Response:
     """Add an arm, or bring back a retired one, by its label as typed or as a button carries it."""
-    name, form = visitor.experiment, read_form(visitor.request)
+    name, form = session.experiment, read_form(session.request)
     typed = form.get("arm", "").strip()
     try:
-        arm = _label(form["label"]) if "label" in form else await _typed(visitor, name, typed)
-        await _change(visitor, name, AddArm(name, arm))
+        arm = _read_label(form["label"]) if "label" in form else await _read_typed_label(session, name, typed)
+        await _change(session, name, AddArm(name, arm))
     except (ArmError, RequestError) as problem:
-        return await experiment_page(visitor, UNPROCESSABLE, typed, sentence(str(problem)))
-    return _back(name, "added")
+        return await experiment_page(session, UNPROCESSABLE, typed, sentence(str(problem)))
+    return _redirect_to(name, "added")
 
 
-async def ask_retire(visitor: Visitor) -> Response:
+async def ask_retire(session: PageSession) -> Response:
     """Ask whether to retire an arm."""
-    name, arm = visitor.experiment, _label(visitor.request.query_params.get("arm", ""))
-    glance = await visitor.room.looks.look(visitor.door, name)
-    if arm not in glance.arms.labels:
+    name, arm = session.experiment, _read_label(session.request.query_params.get("arm", ""))
+    summary = await session.resources.summaries.get(session.caller, name)
+    if arm not in summary.arms.labels:
         raise RequestError(f"there is no arm {arm!r} in play; it may be retired already")
-    return await visitor.render(
+    return await session.render(
         "confirm.html",
         heading=f"Retire {arm}?",
         sentence=(
@@ -100,26 +100,26 @@ async def ask_retire(visitor: Visitor) -> Response:
     )
 
 
-async def retire_arm(visitor: Visitor) -> Response:
+async def retire_arm(session: PageSession) -> Response:
     """Stop choosing an arm."""
-    name = visitor.experiment
-    await _change(visitor, name, RetireArm(name, _label(read_form(visitor.request).get("label", ""))))
-    return _back(name, "retired")
+    name = session.experiment
+    await _change(session, name, RetireArm(name, _read_label(read_form(session.request).get("label", ""))))
+    return _redirect_to(name, "retired")
 
 
-async def _change(visitor: Visitor, name: str, request: Request) -> None:
+async def _change(session: PageSession, name: str, request: Request) -> None:
     """Do it, in the name of the key: it is refused if that was revoked meanwhile."""
     try:
-        await visitor.door.ask(request, key=visitor.key.id)
+        await session.caller.ask(request, api_key=session.key.id)
     finally:
-        visitor.room.looks.forget(name)
+        session.resources.summaries.forget(name)
 
 
-def _back(name: str, said: str) -> Response:
-    return go(f"{path_of(name)}?{urlencode({'said': said})}")
+def _redirect_to(name: str, done: str) -> Response:
+    return redirect(f"{path_of(name)}?{urlencode({'done': done})}")
 
 
-def _label(text: str) -> Label:
+def _read_label(text: str) -> Label:
     """Return an arm from the text that a form carries."""
     try:
         return clean_arm(decode(text))
@@ -127,9 +127,9 @@ def _label(text: str) -> Label:
         raise RequestError(f"a form must carry the label of an arm, got {text[:100]!r}; reload the page") from None
 
 
-async def _typed(visitor: Visitor, name: str, text: str) -> Label:
+async def _read_typed_label(session: PageSession, name: str, text: str) -> Label:
     """Return an arm as somebody typed it: where all arms are numbers, a number."""
-    glance = await visitor.room.looks.look(visitor.door, name)
-    numbers = all(isinstance(label, int) for label in glance.arms.labels)
+    summary = await session.resources.summaries.get(session.caller, name)
+    numbers = all(isinstance(label, int) for label in summary.arms.labels)
     digits = text.removeprefix("-")
     return int(text) if numbers and digits.isascii() and digits.isdigit() and len(digits) < 19 else clean_arm(text)

@@ -15,12 +15,12 @@ from ocucb.compiled import Floats
 from ocucb.service.web.page.numbers import percent, short, ticks
 
 WIDTH = 1000.0
-TOP, BOTTOM = 10.0, 1.0
-APART = 17.0
-LONGEST = 18
+TOP_MARGIN, BOTTOM_MARGIN = 10.0, 1.0
+LABEL_SPACING = 17.0
+MAX_LABEL_LENGTH = 18
 
 
-class Mark(NamedTuple):
+class AxisTick(NamedTuple):
     """A mark of an axis: where it lies, in percent of the width or in pixels from the top, and its text."""
 
     place: float
@@ -28,7 +28,7 @@ class Mark(NamedTuple):
     anchor: str = "middle"
 
 
-class Shape(NamedTuple):
+class ChartPath(NamedTuple):
     """A path, the class that colours it, and what it says when it is pointed at."""
 
     path: str
@@ -36,7 +36,7 @@ class Shape(NamedTuple):
     title: str
 
 
-class End(NamedTuple):
+class EndLabel(NamedTuple):
     """The label of a curve at its right end, and the same for a legend."""
 
     place: float
@@ -50,14 +50,14 @@ class Chart(NamedTuple):
 
     title: str
     height: int
-    across: tuple[Mark, ...]
-    up: tuple[Mark, ...]
-    areas: tuple[Shape, ...]
-    lines: tuple[Shape, ...]
-    ends: tuple[End, ...]
+    across: tuple[AxisTick, ...]
+    up: tuple[AxisTick, ...]
+    areas: tuple[ChartPath, ...]
+    lines: tuple[ChartPath, ...]
+    ends: tuple[EndLabel, ...]
 
 
-class Curve(NamedTuple):
+class ChartLine(NamedTuple):
     """A line to draw: its points, its name, the value to say at its end, and its class."""
 
     at: Floats
@@ -67,7 +67,7 @@ class Curve(NamedTuple):
     style: str
 
 
-class Band(NamedTuple):
+class ChartBand(NamedTuple):
     """An area of a stack: its share in each bucket, its name and its class."""
 
     shares: Floats
@@ -75,46 +75,48 @@ class Band(NamedTuple):
     style: str
 
 
-def draw_lines(title: str, curves: Sequence[Curve], height: int = 220) -> Chart:
+def draw_lines(title: str, curves: Sequence[ChartLine], height: int = 220) -> Chart:
     """Return curves over decisions. Zero is always part of the chart."""
     every = np.concatenate([curve.values for curve in curves])
     low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
     high = high if high > low else low + 1.0
     last = max(float(curve.at[-1]) for curve in curves)
-    y = _upwards(low, high, height)
+    y = _y_scale(low, high, height)
     lines = tuple(
-        Shape(_path(curve.at / last * WIDTH, y(curve.values)), curve.style, f"{curve.name}: {curve.value}")
+        ChartPath(_path(curve.at / last * WIDTH, y(curve.values)), curve.style, f"{curve.name}: {curve.value}")
         for curve in curves
     )
-    ends = _apart([End(float(y(curve.values[-1:])[0]), _cut(curve.name), curve.value, curve.style) for curve in curves])
-    up = tuple(Mark(float(y(np.array([value]))[0]), short(value)) for value in ticks(low, high, 5))
-    return Chart(title, height, _across(last), up, (), lines, _within(ends, height))
+    ends = _spread_labels(
+        [EndLabel(float(y(curve.values[-1:])[0]), _shorten(curve.name), curve.value, curve.style) for curve in curves]
+    )
+    up = tuple(AxisTick(float(y(np.array([value]))[0]), short(value)) for value in ticks(low, high, 5))
+    return Chart(title, height, _x_ticks(last), up, (), lines, _move_inside(ends, height))
 
 
-def draw_stack(title: str, edges: Floats, bands: Sequence[Band], height: int = 260) -> Chart:
+def draw_stack(title: str, edges: Floats, bands: Sequence[ChartBand], height: int = 260) -> Chart:
     """Return shares of a whole, one above the other, over decisions."""
     last = float(edges[-1])
     middle = (edges[:-1] + edges[1:]) / 2.0
     at = np.concatenate([[0.0], middle[1:-1] if middle.size > 1 else [], [last]]) / last * WIDTH
-    y = _upwards(0.0, 1.0, height)
+    y = _y_scale(0.0, 1.0, height)
     areas, ends = [], []
     under = np.zeros(at.size)
     for band in bands:
         values = band.shares if band.shares.size > 1 else np.repeat(band.shares, 2)
         over = np.minimum(1.0, under + values)
         now = float(values[-1])
-        areas.append(Shape(_area(at, y(under), y(over)), band.style, f"{band.name}: {percent(now)} now"))
+        areas.append(ChartPath(_area(at, y(under), y(over)), band.style, f"{band.name}: {percent(now)} now"))
         centre = float(y(np.array([(under[-1] + over[-1]) / 2.0]))[0])
-        ends.append(End(centre, _cut(band.name), percent(now), band.style))
+        ends.append(EndLabel(centre, _shorten(band.name), percent(now), band.style))
         under = over
-    up = tuple(Mark(float(y(np.array([share]))[0]), percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
-    return Chart(title, height, _across(last), up, tuple(areas), (), _within(_apart(ends), height))
+    up = tuple(AxisTick(float(y(np.array([share]))[0]), percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
+    return Chart(title, height, _x_ticks(last), up, tuple(areas), (), _move_inside(_spread_labels(ends), height))
 
 
-def slots(places: Sequence[int], most: int) -> list[int]:
+def assign_colours(places: Sequence[int], most: int) -> list[int]:
     """Return a colour for each place, all different: its own if that is free, so that colours seldom change.
 
-    >>> slots([0, 1, 7, 30], 7)
+    >>> assign_colours([0, 1, 7, 30], 7)
     [0, 1, 2, 3]
     """
     taken: list[int] = []
@@ -124,16 +126,16 @@ def slots(places: Sequence[int], most: int) -> list[int]:
     return taken
 
 
-def _upwards(low: float, high: float, height: int) -> Callable[[Floats], Floats]:
+def _y_scale(low: float, high: float, height: int) -> Callable[[Floats], Floats]:
     """Return the map from values to pixels from the top."""
-    room = height - TOP - BOTTOM
-    return lambda values: TOP + room * (1.0 - (values - low) / (high - low))
+    inside = height - TOP_MARGIN - BOTTOM_MARGIN
+    return lambda values: TOP_MARGIN + inside * (1.0 - (values - low) / (high - low))
 
 
-def _across(last: float) -> tuple[Mark, ...]:
+def _x_ticks(last: float) -> tuple[AxisTick, ...]:
     """Return marks at round numbers of decisions; the outermost must not leave the chart."""
     marks = [(100.0 * value / last, value) for value in ticks(0.0, last, 6) if value == round(value)]
-    return tuple(Mark(place, short(value), "end" if place > 97.0 else "middle") for place, value in marks)
+    return tuple(AxisTick(place, short(value), "end" if place > 97.0 else "middle") for place, value in marks)
 
 
 def _path(x: Floats, y: Floats) -> str:
@@ -148,25 +150,25 @@ def _digits(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _apart(ends: Sequence[End]) -> list[End]:
+def _spread_labels(ends: Sequence[EndLabel]) -> list[EndLabel]:
     """Return labels moved down until none covers another."""
     order = sorted(range(len(ends)), key=lambda number: ends[number].place)
     moved = list(ends)
     for before, number in pairwise(order):
-        place = max(moved[number].place, moved[before].place + APART)
+        place = max(moved[number].place, moved[before].place + LABEL_SPACING)
         moved[number] = moved[number]._replace(place=place)
     return moved
 
 
-def _within(ends: Sequence[End], height: int) -> tuple[End, ...]:
+def _move_inside(ends: Sequence[EndLabel], height: int) -> tuple[EndLabel, ...]:
     """Return labels moved up where they would hang below the chart."""
     moved = list(ends)
     lowest = height - 8.0
     for number in sorted(range(len(moved)), key=lambda number: -moved[number].place):
         moved[number] = moved[number]._replace(place=round(min(moved[number].place, lowest), 1))
-        lowest = moved[number].place - APART
+        lowest = moved[number].place - LABEL_SPACING
     return tuple(moved)
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+def _shorten(name: str) -> str:
+    return name if len(name) <= MAX_LABEL_LENGTH else f"{name[: MAX_LABEL_LENGTH - 1]}…"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
-from ocucb import noise as noises
-from ocucb import policies
 from ocucb.errors import OcucbError
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
+from ocucb.registry import Registry
 from ocucb.service.definition import Definition
 from ocucb.service.text import clean_name
 from ocucb.service.web.page.numbers import UNITS
 from ocucb.service.web.page.rendering import sentence
 
-LONGEST_NUMBER = 40
+MAX_NUMBER_LENGTH = 40
 SECONDS = {f"{unit}s": size for size, unit in reversed(UNITS)}
 DEFAULTS = {
     "name": "",
@@ -32,7 +32,7 @@ DEFAULTS = {
     "sticky": "",
     "sticky_unit": "days",
 }
-WORDS = {
+PARAMETER_HELP = {
     "horizon": "Decisions in all; the experiment ends with them",
     "eta": "Width of the confidence interval; more than 1, or the word annealed",
     "rho": "Exponent of the effective arms, 1/2 to 1",
@@ -40,8 +40,11 @@ WORDS = {
     "alpha": "Width of the confidence interval; for ucb also the word asymptotic",
     "psi": "Stretches the horizon; 2 or more",
     "c": "Weight of the confidence interval, or of its second logarithm",
+    "beta": "Share of decisions for the arm of the largest mean, between 0 and 1",
+    "delta": "Probability of error that the confidence bounds are made for, between 0 and 1",
     "epsilon": "Share of random decisions, 0 to 1",
     "approximate": "yes for a closed formula; the exact index is for 10,000 decisions at most",
+    "subtracted": "Pulls taken off the exponent, 0 or 1",
     "scale": "Standard deviation of a reward, or half its range",
     "low": "The smallest possible reward",
     "high": "The largest possible reward",
@@ -72,17 +75,23 @@ def parameters_of(table: Mapping[str, type[Any]]) -> list[Parameter]:
             needed = field.default is MISSING
             default = "" if needed or field.default is None else _text(field.default)
             found.setdefault(field.name, {})[name] = "needed" if needed else default
-    return [Parameter(name, WORDS.get(name, ""), defaults) for name, defaults in found.items()]
+    return [
+        Parameter(name, PARAMETER_HELP.get(name) or _describe_parameter(name, table), defaults)
+        for name, defaults in found.items()
+    ]
+
+
+def _describe_parameter(parameter: str, table: Mapping[str, type[Any]]) -> str:
+    """Return what the docstring of a class says of its parameter, on the line that begins "parameter : "."""
+    docstrings = (inspect.getdoc(kind) or "" for kind in table.values())
+    lines = (line for text in docstrings for line in text.splitlines())
+    return next((line.split(" : ", 1)[1] for line in lines if line.startswith(f"{parameter} : ")), "")
 
 
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-POLICY_PARAMETERS = parameters_of(POLICIES)
-NOISE_PARAMETERS = parameters_of(NOISES)
 
 
 def read_definition(form: Mapping[str, str]) -> Definition:
@@ -116,18 +125,19 @@ def _name(form: Mapping[str, str]) -> str:
 
 
 def _policy(form: Mapping[str, str]) -> Any:
-    return _made(form, "policy", POLICIES, POLICY_PARAMETERS, policies.from_dict)
+    return _read_registered(form, POLICIES)
 
 
 def _noise(form: Mapping[str, str]) -> Any:
-    return _made(form, "noise", NOISES, NOISE_PARAMETERS, noises.from_dict)
+    return _read_registered(form, NOISES)
 
 
-def _made(form: Mapping[str, str], what: str, table: Mapping[str, type[Any]], known: list[Parameter], make: Any) -> Any:
+def _read_registered(form: Mapping[str, str], registry: Registry[Any]) -> Any:
     """Return a policy or a noise family, from its name and the parameters that were filled in."""
+    what, known = registry.parameter, parameters_of(registry)
     name = form.get(what, "")
-    if name not in table:
-        raise FormError({what: f"Choose one of {', '.join(table)}."})
+    if name not in registry:
+        raise FormError({what: f"Choose one of {', '.join(registry)}."})
     given = {each.name: text for each in known if (text := form.get(f"{what}.{each.name}", "").strip())}
     for each in known:
         if each.name in given and name not in each.defaults:
@@ -135,7 +145,7 @@ def _made(form: Mapping[str, str], what: str, table: Mapping[str, type[Any]], kn
         if each.name not in given and each.defaults.get(name) == "needed":
             raise FormError({f"{what}.{each.name}": f"{name} needs a {each.name}."})
     try:
-        return make({"name": name, "parameters": {each: _value(text) for each, text in given.items()}})
+        return registry.from_dict({"name": name, "parameters": {each: _value(text) for each, text in given.items()}})
     except OcucbError as problem:
         first = str(problem).split()[0]
         raise FormError({f"{what}.{first}" if first in given else what: sentence(str(problem))}) from None
@@ -189,7 +199,7 @@ def _field_of(message: str) -> str:
 
 def _value(text: str) -> int | float | bool | str:
     """Return what somebody typed: a number, yes or no, or a word."""
-    plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("−", "-")[:LONGEST_NUMBER]
+    plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("−", "-")[:MAX_NUMBER_LENGTH]
     if text.casefold() in ("yes", "true", "no", "false"):
         return text.casefold() in ("yes", "true")
     if re.fullmatch(r"-?[0-9]{1,18}", plain):

@@ -10,8 +10,8 @@ from typing import Final
 from ocucb.service.records import SECOND
 
 NOTHING: Final = "–"
-MOST_PLACES: Final = 6
-TINIEST: Final = 1e-290
+MAX_DECIMALS: Final = 6
+MIN_RANGE: Final = 1e-290
 UNITS: Final = ((86_400.0, "day"), (3600.0, "hour"), (60.0, "minute"), (1.0, "second"))
 PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -34,7 +34,7 @@ def places(values: Iterable[float], digits: int = 4) -> int:
     largest = max((abs(value) for value in values if math.isfinite(value)), default=1.0)
     if largest == 0.0:
         return digits - 1
-    return min(MOST_PLACES, max(0, digits - 1 - math.floor(math.log10(largest))))
+    return min(MAX_DECIMALS, max(0, digits - 1 - math.floor(math.log10(largest))))
 
 
 def real(value: float, decimals: int) -> str:
@@ -47,7 +47,7 @@ def real(value: float, decimals: int) -> str:
         return NOTHING
     if math.isinf(value):
         return "∞" if value > 0.0 else "−∞"
-    large = abs(value) >= 1e10 or 0.0 < abs(value) < 0.1**MOST_PLACES
+    large = abs(value) >= 1e10 or 0.0 < abs(value) < 0.1**MAX_DECIMALS
     text = f"{value:.3e}" if large else f"{value:,.{decimals}f}"
     return f"−{text[1:]}" if text.startswith("-") and text.strip("-0.,") else text.lstrip("-")
 
@@ -93,7 +93,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     >>> ticks(0.0, 1.0, 5), ticks(0.0, 730.0, 5), ticks(-3.0, 4.0, 4)
     ([0.0, 0.5, 1.0], [0.0, 200.0, 400.0, 600.0], [-2.0, 0.0, 2.0, 4.0])
     """
-    if not high - low > TINIEST:
+    if not high - low > MIN_RANGE:
         return [low]
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     for factor in (1.0, 2.0, 5.0, 10.0, 20.0):
@@ -115,10 +115,10 @@ def duration(seconds: float) -> str:
     return f"{count:,g} {unit}{'' if count == 1.0 else 's'}"
 
 
-def moment(at: int) -> str:
+def date_and_time(at: int) -> str:
     """Return a time of the log, for people.
 
-    >>> moment(1_700_000_000_000_000)
+    >>> date_and_time(1_700_000_000_000_000)
     '14 Nov 2023, 22:13 UTC'
     """
     when = datetime.fromtimestamp(at / SECOND, UTC)

@@ -10,14 +10,14 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.labels import Label
-from ocucb.noise import Exponential, Gaussian, Noise, Poisson
+from ocucb.noise import Noise
 from ocucb.service.history import Span
 from ocucb.theory.bounds import finite_time_sum
 
-MOST_POINTS, LEAST_POINTS = 60, 12
-MOST_TERMS = 2_000_000
-MANY = 1000
-LARGEST_GAP = 1e100
+MAX_POINTS, MIN_POINTS = 60, 12
+MAX_TERMS = 2_000_000
+MAX_EXACT_MEANS = 1000
+MAX_SCALED_GAP = 1e100
 
 
 class Regret(NamedTuple):
@@ -84,14 +84,19 @@ def _curve(spans: Sequence[Span], gaps: Mapping[Label, float], total: float) -> 
 
 
 def _shape(means: Floats, noise: Noise, rho: float, decisions: int) -> tuple[Floats, Floats]:
-    """Return Theorem 1's sum at some n. Means closer to the best than so many rounds could tell count as the best."""
+    """Return Theorem 1's sum at some n. Means closer to the best than so many rounds could tell count as the best.
+
+    It speaks of a known scale; where each arm has its own, there is none.
+    """
+    if noise.family().spreads:
+        return np.zeros(0), np.zeros(0)
     best = float(means.max())
     with np.errstate(over="ignore"):
         scaled = (means - best) / _scale(noise, best)
     scaled = np.where(scaled > -1.0 / math.sqrt(decisions), 0.0, _rounded(scaled))
-    if not scaled.any() or scaled.min() < -LARGEST_GAP:
+    if not scaled.any() or scaled.min() < -MAX_SCALED_GAP:
         return np.zeros(0), np.zeros(0)
-    points = min(MOST_POINTS, max(LEAST_POINTS, MOST_TERMS // scaled.size))
+    points = min(MAX_POINTS, max(MIN_POINTS, MAX_TERMS // scaled.size))
     # As many points among the first decisions as among the last: that is where the curve bends.
     grid = np.unique(np.concatenate([np.geomspace(1, decisions, points // 2), np.linspace(1, decisions, points // 2)]))
     return grid, finite_time_sum(scaled, grid, rho, corrected=True)
@@ -99,7 +104,7 @@ def _shape(means: Floats, noise: Noise, rho: float, decisions: int) -> tuple[Flo
 
 def _rounded(scaled: Floats) -> Floats:
     """Return means of many arms to three digits: effective arms cost time for each different one."""
-    if scaled.size <= MANY:
+    if scaled.size <= MAX_EXACT_MEANS:
         return scaled
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = 10.0 ** (np.floor(np.log10(-scaled)) - 2.0)
@@ -108,9 +113,5 @@ def _rounded(scaled: Floats) -> Floats:
 
 def _scale(noise: Noise, best: float) -> float:
     """Return the scale for which the theorem's noise of scale 1 stands: a family's own, else that at the best mean."""
-    if isinstance(noise, Gaussian):
-        return float(noise.scale)
-    if isinstance(noise, Poisson | Exponential):
-        return max(math.sqrt(best) if isinstance(noise, Poisson) else best, 1e-300)
-    least, most = noise.support()
-    return (most - least) / 2.0
+    scale = noise.subgaussian_scale()
+    return max(noise.standard_deviation(best), 1e-300) if scale is None else scale

@@ -13,12 +13,12 @@ from starlette.responses import HTMLResponse
 
 from ocucb.labels import Label
 from ocucb.service.text import encode
+from ocucb.service.web.errors import Problem
 from ocucb.service.web.page.numbers import percent, whole
-from ocucb.service.web.problems import Problem
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
@@ -37,7 +37,7 @@ HEADINGS = {
 
 
 @cache
-def static(name: str) -> str:
+def static_url(name: str) -> str:
     """Return the address of a static file, another one for each version of it."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
@@ -66,7 +66,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(static=static, path_of=path_of, arm_value=arm_value, key=None, here="")
+    environment.globals.update(static_url=static_url, path_of=path_of, arm_value=arm_value, key=None, current_page="")
     environment.filters.update(whole=whole, percent=percent)
     return environment
 
@@ -77,7 +77,7 @@ _TEMPLATES = _environment()
 def render(template: str, status: int = 200, **what: Any) -> HTMLResponse:
     """Return a page."""
     text = _TEMPLATES.get_template(template).render(what)
-    return HTMLResponse(text, status, {"Content-Security-Policy": POLICY})
+    return HTMLResponse(text, status, {"Content-Security-Policy": CONTENT_SECURITY_POLICY})
 
 
 def problem_page(problem: Problem, **what: Any) -> HTMLResponse:

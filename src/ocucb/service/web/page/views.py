@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import shlex
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -15,56 +16,53 @@ from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.service.records import ARCHIVED
 from ocucb.service.stores import Store
+from ocucb.service.text import encode
+from ocucb.service.web.audit import read_changes
+from ocucb.service.web.messages import timestamp
 from ocucb.service.web.page.arms import COLUMNS, Sorting
-from ocucb.service.web.page.forms import DEFAULTS, NOISE_PARAMETERS, POLICY_PARAMETERS, SECONDS
-from ocucb.service.web.page.glance import Glance
-from ocucb.service.web.page.visits import Visitor
+from ocucb.service.web.page.forms import DEFAULTS, SECONDS, parameters_of
+from ocucb.service.web.page.page_session import PageSession
+from ocucb.service.web.page.summary import Summary
 
-PER_PAGE = 25
-LONGEST = 200
+EXPERIMENTS_PER_PAGE = 25
+CHANGES_PER_PAGE = 50
+MAX_QUERY_LENGTH = 200
 NO_CONTENT = 204
-LEAST_PAUSE = 1500
-SAID = {
+MIN_POLL_MILLISECONDS = 1500
+MESSAGES_AFTER = {
     "created": "The experiment is there, and decides as soon as it is asked.",
     "active": "Resumed: the experiment decides again.",
     "added": "The arm is in play, and is chosen soon.",
     "retired": "The arm is retired: it is not chosen any more.",
 }
-NOISE_WORDS = {
-    "bernoulli": "0 or 1 (bernoulli)",
-    "gaussian": "around a mean, with a known scale (gaussian)",
-    "bounded": "numbers in a known range (bounded)",
-    "poisson": "counts (poisson)",
-    "exponential": "waiting times (exponential)",
-}
 
 
-async def show_list(visitor: Visitor) -> Response:
+async def show_list(session: PageSession) -> Response:
     """Show a page of the experiments."""
-    return await visitor.render("list.html", here="list", **await _list(visitor))
+    return await session.render("list.html", current_page="list", **await _list(session))
 
 
-async def renew_list(visitor: Visitor) -> Response:
+async def update_list(session: PageSession) -> Response:
     """Return the part of the list that changes, or nothing if nothing has."""
-    what = await _list(visitor)
-    if visitor.request.query_params.get("seen") == what["seen"]:
+    what = await _list(session)
+    if session.request.query_params.get("version") == what["version"]:
         return Response(status_code=NO_CONTENT)
-    return await visitor.render("list_live.html", **what)
+    return await session.render("list_live.html", **what)
 
 
-async def _list(visitor: Visitor) -> dict[str, Any]:
-    after = visitor.request.query_params.get("after", "")[:LONGEST]
-    store = visitor.room.service.store
-    names = await asyncio.to_thread(_names, store, visitor.key.experiments, after, PER_PAGE + 1)
-    shown = names[:PER_PAGE]
-    looks = [visitor.room.looks.look(visitor.door, name, arms=False) for name in shown]
-    glances = await asyncio.gather(*looks)
+async def _list(session: PageSession) -> dict[str, Any]:
+    after = session.request.query_params.get("after", "")[:MAX_QUERY_LENGTH]
+    store = session.resources.service.store
+    names = await asyncio.to_thread(_names, store, session.key.experiments, after, EXPERIMENTS_PER_PAGE + 1)
+    shown = names[:EXPERIMENTS_PER_PAGE]
+    waiting = [session.resources.summaries.get(session.caller, name, arms=False) for name in shown]
+    summaries = await asyncio.gather(*waiting)
     return {
-        "glances": glances,
+        "summaries": summaries,
         "after": after,
         "query": urlencode({"after": after}) if after else "",
-        "next": urlencode({"after": shown[-1]}) if len(names) > PER_PAGE else "",
-        "seen": ".".join(str(glance.seq) for glance in glances),
+        "next": urlencode({"after": shown[-1]}) if len(names) > EXPERIMENTS_PER_PAGE else "",
+        "version": ".".join(str(summary.seq) for summary in summaries),
     }
 
 
@@ -72,46 +70,65 @@ def _names(store: Store, visible: frozenset[str] | None, after: str, limit: int)
     """Return some names of experiments in order, of those that may be seen."""
     with store.read() as transaction:
         if visible is None:
-            return [head.name for head in transaction.page(after, limit)]
-        return sorted(head.name for head in transaction.find(sorted(visible)) if head.name > after)[:limit]
+            return [head.name for head in transaction.list_experiments(after, limit)]
+        return sorted(head.name for head in transaction.find_experiments(sorted(visible)) if head.name > after)[:limit]
 
 
-async def show_experiment(visitor: Visitor) -> Response:
+async def show_changes(session: PageSession) -> Response:
+    """Show who changed what, newest first."""
+    asked = session.request.query_params.get("before", "")
+    before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
+    found = await asyncio.to_thread(read_changes, session.resources.service.store, before, CHANGES_PER_PAGE + 1)
+    shown = [
+        {**record._asdict(), "at": timestamp(record.at)[:19].replace("T", " "), "details": _in_words(record.details)}
+        for record in found[:CHANGES_PER_PAGE]
+    ]
+    more = found[CHANGES_PER_PAGE - 1].id if len(found) > CHANGES_PER_PAGE else None
+    return await session.render("audit.html", current_page="changes", changes=shown, next=more)
+
+
+def _in_words(details: Mapping[str, Any]) -> str:
+    said = [f"{name} {value if isinstance(value, str) else encode(value)}" for name, value in details.items() if value]
+    text = ", ".join(said)
+    return text if len(text) <= MAX_QUERY_LENGTH else f"{text[:MAX_QUERY_LENGTH]}…"
+
+
+async def show_experiment(session: PageSession) -> Response:
     """Show an experiment."""
-    return await experiment_page(visitor)
+    return await experiment_page(session)
 
 
-async def experiment_page(visitor: Visitor, status: int = 200, typed: str = "", arm_error: str = "") -> Response:
+async def experiment_page(session: PageSession, status: int = 200, typed: str = "", arm_error: str = "") -> Response:
     """Return the page of an experiment; after a wrong arm, with what is wrong about it."""
-    name = visitor.experiment
-    glance = await visitor.room.looks.look(visitor.door, name)
-    said = SAID.get(visitor.request.query_params.get("said", ""), "")
-    what = {"said": said, "typed": typed, "arm_error": arm_error, "curls": _curls(visitor, name)}
-    return await visitor.render("experiment.html", status, **what, **await _live(visitor, glance))
+    name = session.experiment
+    summary = await session.resources.summaries.get(session.caller, name)
+    message = MESSAGES_AFTER.get(session.request.query_params.get("done", ""), "")
+    what = {"message": message, "typed": typed, "arm_error": arm_error, "curls": _curls(session, name)}
+    return await session.render("experiment.html", status, **what, **await _live(session, summary))
 
 
-async def renew_experiment(visitor: Visitor) -> Response:
+async def update_experiment(session: PageSession) -> Response:
     """Return the part of an experiment's page that changes, or nothing if nothing has."""
-    glance = await visitor.room.looks.look(visitor.door, visitor.experiment)
-    if visitor.request.query_params.get("seen") == str(glance.seq):
+    summary = await session.resources.summaries.get(session.caller, session.experiment)
+    if session.request.query_params.get("version") == str(summary.seq):
         return Response(status_code=NO_CONTENT)
-    return await visitor.render("experiment_live.html", **await _live(visitor, glance))
+    return await session.render("experiment_live.html", **await _live(session, summary))
 
 
-async def _live(visitor: Visitor, glance: Glance) -> dict[str, Any]:
-    sorting = _sorting(visitor.request)
-    page = await asyncio.to_thread(glance.arms.page, sorting)
+async def _live(session: PageSession, summary: Summary) -> dict[str, Any]:
+    sorting = _sorting(session.request)
+    page = await asyncio.to_thread(summary.arms.page, sorting)
     sorting = sorting._replace(page=page.page)
     return {
-        "glance": glance,
+        "summary": summary,
         "page": page,
         "sorting": sorting,
         "columns": COLUMNS,
         "links": _links(sorting),
         "query": _query(sorting),
-        "seen": glance.seq,
-        "pause": max(LEAST_PAUSE, round(1000 * visitor.room.looks.pause(glance.name))),
-        "change": visitor.key.may("admin") and glance.status != ARCHIVED,
+        "version": summary.seq,
+        "interval": max(MIN_POLL_MILLISECONDS, round(1000 * session.resources.summaries.interval(summary.name))),
+        "change": session.key.may("admin") and summary.status != ARCHIVED,
     }
 
 
@@ -123,7 +140,7 @@ def _sorting(request: Request) -> Sorting:
         column = Sorting().column
     down = asked.get("down", str(int(column != "arm"))) == "1"
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 10 else 1
-    return Sorting(column, down, number, asked.get("find", "").strip()[:LONGEST])
+    return Sorting(column, down, number, asked.get("find", "").strip()[:MAX_QUERY_LENGTH])
 
 
 def _links(sorting: Sorting) -> dict[str, str]:
@@ -151,10 +168,10 @@ def _query(sorting: Sorting) -> str:
     return urlencode(query)
 
 
-def _curls(visitor: Visitor, name: str) -> list[tuple[str, str, str]]:
+def _curls(session: PageSession, name: str) -> list[tuple[str, str, str]]:
     """Return commands to try the experiment with; the key is a variable of the shell, never the key itself."""
-    scheme = "https" if visitor.room.is_secure(visitor.request) else "http"
-    base = f"{scheme}://{visitor.request.headers.get('host', 'localhost')}/v1"
+    scheme = "https" if session.resources.is_secure(session.request) else "http"
+    base = f"{scheme}://{session.request.headers.get('host', 'localhost')}/v1"
     bearer = '-H "Authorization: Bearer $OCUCB_KEY"'
     decide = shlex.quote(f"{base}/experiments/{quote(name, safe='')}/decisions")
     reward = """-H 'Content-Type: application/json' -d '{"decision": "ID", "reward": 1}'"""
@@ -164,23 +181,29 @@ def _curls(visitor: Visitor, name: str) -> list[tuple[str, str, str]]:
     ]
 
 
-async def show_new(visitor: Visitor) -> Response:
+async def show_new(session: PageSession) -> Response:
     """Show the form for a new experiment."""
-    return await new_page(visitor, dict(DEFAULTS), {}, 200)
+    return await new_page(session, dict(DEFAULTS), {}, 200)
 
 
-async def new_page(visitor: Visitor, form: dict[str, str], problems: dict[str, str], status: int) -> Response:
+async def new_page(session: PageSession, form: dict[str, str], problems: dict[str, str], status: int) -> Response:
     """Return the form for a new experiment, with what was typed and what is wrong with it."""
-    return await visitor.render(
+    return await session.render(
         "new.html",
         status,
         form={**DEFAULTS, **form},
         problems=problems,
-        once=form.get("once") or secrets.token_urlsafe(16),
+        idempotency_key=form.get("idempotency_key") or secrets.token_urlsafe(16),
         policies=list(POLICIES),
-        noises={name: NOISE_WORDS.get(name, name) for name in sorted(NOISES, key=list(NOISE_WORDS).index)},
+        noises=describe_noises(),
         units=list(SECONDS),
-        policy_parameters=POLICY_PARAMETERS,
-        noise_parameters=NOISE_PARAMETERS,
+        policy_parameters=parameters_of(POLICIES),
+        noise_parameters=parameters_of(NOISES),
         open_parameters=any(field.startswith("policy.") for field in problems),
     )
+
+
+def describe_noises() -> dict[str, str]:
+    """Return the words for each noise family by its name, that of the form's default first."""
+    names = sorted(NOISES, key=lambda name: name != DEFAULTS["noise"])
+    return {name: f"{NOISES[name].summary} ({name})" for name in names}

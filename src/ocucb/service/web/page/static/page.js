@@ -1,112 +1,112 @@
 "use strict";
 
-// Everything can be read and sent without this script. It renews what changes, copies commands, and tidies the form.
+// Everything can be read and sent without this script. It updates what changes, copies commands, and shows the parameters that a form needs.
 
-const LONGEST_PAUSE = 15000;
+const MAX_INTERVAL = 15000;
 const live = document.getElementById("live");
 const connection = document.getElementById("connection");
 let timer = 0;
 let failures = 0;
-let asking = null;
+let request = null;
 
-// Makes `here` equal to `there`, in place: focus, selection and scrolling stay as they are.
-function morph(here, there) {
-  if (here.nodeType !== there.nodeType || here.nodeName !== there.nodeName) {
-    here.replaceWith(there);
+// Makes `current` equal to `wanted`, in place: focus, selection and scrolling stay as they are.
+function morph(current, wanted) {
+  if (current.nodeType !== wanted.nodeType || current.nodeName !== wanted.nodeName) {
+    current.replaceWith(wanted);
     return;
   }
-  if (here.nodeType !== Node.ELEMENT_NODE) {
-    if (here.data !== there.data) here.data = there.data;
+  if (current.nodeType !== Node.ELEMENT_NODE) {
+    if (current.data !== wanted.data) current.data = wanted.data;
     return;
   }
-  if (here.hasAttribute("data-keep") || (here === document.activeElement && here.matches("input"))) return;
-  for (const { name } of [...here.attributes]) if (!there.hasAttribute(name)) here.removeAttribute(name);
-  for (const { name, value } of there.attributes) if (here.getAttribute(name) !== value) here.setAttribute(name, value);
-  morphChildren(here, [...there.childNodes]);
+  if (current.hasAttribute("data-keep") || (current === document.activeElement && current.matches("input"))) return;
+  for (const { name } of [...current.attributes]) if (!wanted.hasAttribute(name)) current.removeAttribute(name);
+  for (const { name, value } of wanted.attributes) if (current.getAttribute(name) !== value) current.setAttribute(name, value);
+  morphChildren(current, [...wanted.childNodes]);
 }
 
 // Rows with a key keep their identity when they change places.
-function morphChildren(here, wanted) {
+function morphChildren(parent, wanted) {
   const keyed = new Map();
-  for (const child of here.children) if (child.dataset.key !== undefined) keyed.set(child.dataset.key, child);
-  wanted.forEach((next, place) => {
+  for (const child of parent.children) if (child.dataset.key !== undefined) keyed.set(child.dataset.key, child);
+  wanted.forEach((next, position) => {
     const key = next.dataset === undefined ? undefined : next.dataset.key;
-    const current = here.childNodes[place];
+    const current = parent.childNodes[position];
     const same = key === undefined ? undefined : keyed.get(key);
     if (same !== undefined) {
-      if (same !== current) here.insertBefore(same, current || null);
+      if (same !== current) parent.insertBefore(same, current || null);
       morph(same, next);
     } else if (current === undefined) {
-      here.append(next);
+      parent.append(next);
     } else if (key !== undefined || (current.dataset !== undefined && current.dataset.key !== undefined)) {
-      here.insertBefore(next, current);
+      parent.insertBefore(next, current);
     } else {
       morph(current, next);
     }
   });
-  while (here.childNodes.length > wanted.length) here.lastChild.remove();
+  while (parent.childNodes.length > wanted.length) parent.lastChild.remove();
 }
 
-function show(state, text) {
+function showConnection(state, text) {
   if (connection === null) return;
   connection.hidden = false;
   connection.className = `connection ${state}`;
   if (connection.textContent !== text) connection.textContent = text;
 }
 
-function renew(html) {
-  const there = new DOMParser().parseFromString(html, "text/html").getElementById("live");
-  if (there === null) return;
+function showUpdate(html) {
+  const wanted = new DOMParser().parseFromString(html, "text/html").getElementById("live");
+  if (wanted === null) return;
   const active = document.activeElement;
-  morph(live, there);
+  morph(live, wanted);
   if (active !== null && active.isConnected && document.activeElement !== active) active.focus({ preventScroll: true });
 }
 
-async function ask(path) {
-  if (asking !== null) asking.abort();
-  const mine = new AbortController();
-  asking = mine;
-  const limit = setTimeout(() => mine.abort(), LONGEST_PAUSE);
+async function fetchUpdate(path) {
+  if (request !== null) request.abort();
+  const own = new AbortController();
+  request = own;
+  const limit = setTimeout(() => own.abort(), MAX_INTERVAL);
   try {
-    const answer = await fetch(path, { signal: mine.signal, cache: "no-store", credentials: "same-origin" });
+    const answer = await fetch(path, { signal: own.signal, cache: "no-store", credentials: "same-origin" });
     if (answer.status === 401 || answer.status === 404) {
       location.reload();
       return;
     }
-    if (answer.status === 200) renew(await answer.text());
+    if (answer.status === 200) showUpdate(await answer.text());
     else if (answer.status !== 204) throw new Error(`status ${answer.status}`);
     failures = 0;
-    show("good", "Live");
+    showConnection("good", "Live");
   } catch {
-    if (asking !== mine) return;
+    if (request !== own) return;
     failures += 1;
-    show("lost", "Connection lost, trying again");
+    showConnection("lost", "Connection lost, trying again");
   } finally {
     clearTimeout(limit);
-    if (asking === mine) {
-      asking = null;
-      plan();
+    if (request === own) {
+      request = null;
+      schedulePoll();
     }
   }
 }
 
-function plan() {
+function schedulePoll() {
   clearTimeout(timer);
   if (live === null || document.hidden) return;
-  const pause = Math.min(LONGEST_PAUSE, Number(live.dataset.pause) * 2 ** Math.min(failures, 4));
-  timer = setTimeout(poll, pause);
+  const interval = Math.min(MAX_INTERVAL, Number(live.dataset.interval) * 2 ** Math.min(failures, 4));
+  timer = setTimeout(poll, interval);
 }
 
 function poll() {
   const separator = live.dataset.live.endsWith("?") ? "" : "&";
-  ask(`${live.dataset.live}${separator}seen=${encodeURIComponent(live.dataset.seen)}`);
+  fetchUpdate(`${live.dataset.live}${separator}version=${encodeURIComponent(live.dataset.version)}`);
 }
 
-// Sorting, paging and finding renew the same part of the page, and change its address.
-function follow(address) {
+// Sorting, paging and finding update the same part of the page, and change its address.
+function openInPlace(address) {
   const path = live.dataset.live.split("?")[0];
   history.replaceState(null, "", address.pathname + address.search);
-  ask(path + address.search);
+  fetchUpdate(path + address.search);
 }
 
 if (live !== null) {
@@ -115,7 +115,7 @@ if (live !== null) {
     const link = event.target.closest("a[data-live-link]");
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    follow(new URL(link.href));
+    openInPlace(new URL(link.href));
   });
   live.addEventListener("submit", (event) => {
     const form = event.target;
@@ -123,14 +123,14 @@ if (live !== null) {
     event.preventDefault();
     const address = new URL(form.action);
     address.search = new URLSearchParams(new FormData(form)).toString();
-    follow(address);
+    openInPlace(address);
   });
-  show("good", "Live");
-  plan();
+  showConnection("good", "Live");
+  schedulePoll();
 }
 
 // What was said once is not said again when the page is reloaded.
-if (document.querySelector("[data-said]") !== null) history.replaceState(null, "", location.pathname);
+if (document.querySelector("[data-message]") !== null) history.replaceState(null, "", location.pathname);
 
 async function copy(button) {
   const text = document.getElementById(button.dataset.copy);
@@ -151,7 +151,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 // The form shows the parameters that the chosen policy or noise has, with their defaults.
-function tidy(select, fields) {
+function showParameters(select, fields) {
   let any = false;
   for (const field of fields.querySelectorAll("[data-defaults]")) {
     const value = JSON.parse(field.dataset.defaults)[select.value];
@@ -166,6 +166,6 @@ function tidy(select, fields) {
 
 for (const fields of document.querySelectorAll("[data-parameters]")) {
   const select = document.getElementById(fields.dataset.parameters);
-  tidy(select, fields);
-  select.addEventListener("change", () => tidy(select, fields));
+  showParameters(select, fields);
+  select.addEventListener("change", () => showParameters(select, fields));
 }

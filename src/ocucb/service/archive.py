@@ -1,0 +1,174 @@
+"""Archives: the beginning of a log as a Parquet file, verified before its rows are dropped, and replayable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ocucb.errors import OcucbError
+from ocucb.service import records
+from ocucb.service.errors import LogError, RequestError, UnknownExperimentError
+from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
+from ocucb.service.experiment_state import ExperimentState
+from ocucb.service.parquet import ParquetWriter, check_installed, read_about, read_rows
+from ocucb.service.records import SECOND, Clock, Entry, ExperimentRecord, utc_now
+from ocucb.service.replay import LogChecker, Replayed, replayed
+from ocucb.service.stores import Store, retention
+from ocucb.service.stores.audit import Change, add_changes
+from ocucb.service.stores.log_rows import LOG_COLUMNS, to_entry, to_row
+from ocucb.service.stores.retention import Base
+
+ENTRIES_PER_DROP = 2000
+COLUMNS = {
+    column.name: {"BIGINT": "integer", "FLOAT": "number"}.get(str(column.type).partition("(")[0], "text")
+    for column in LOG_COLUMNS
+}
+
+
+class Archived(NamedTuple):
+    """What was archived: entries after `after` and up to `upto`, in a file; and how many rows could be dropped."""
+
+    experiment: str
+    after: int
+    upto: int
+    file: Path | None
+    dropped: int
+
+
+def archive_log(store: Store, name: str, folder: Path, days: float, now: Clock = utc_now) -> Archived:
+    """Write the part of a log that is older than so many days to a Parquet file, and drop its rows.
+
+    All of it is recomputed first, so that the state in which the rest begins is what the log gives. Of an experiment
+    that is archived the whole log is taken, however young. Open decisions, and what later entries refer to, stay.
+    """
+    check_installed()
+    head, base = _find(store, name)
+    state = None if base is None else decode_snapshot(base.snapshot)
+    if base is not None and state is None:
+        raise LogError(f"the base of experiment {name!r} at entry {base.seq} cannot be read")
+    after = 0 if state is None else state.seq
+    checker = LogChecker(head.id, state)
+    horizon = None if head.status == records.ARCHIVED else now() - round(days * SECOND * 86_400)
+    file = folder / f"experiment-{head.id}-from-{after + 1}.parquet"
+    _write(store, head, checker, file, horizon)
+    state = checker.state
+    if state is None or state.seq == after:
+        file.with_suffix(".part").unlink(missing_ok=True)
+        return Archived(name, after, after, None, 0)
+    _check_sticky(state, days, horizon)
+    _compare(file.with_suffix(".part"), head, after, state, None if base is None else base)
+    os.replace(file.with_suffix(".part"), file)
+    new = Base(*encode_snapshot(head.id, state.to_dict()), file.name, now())
+    with store.write() as transaction:
+        retention.add_base(transaction, new)
+        details = {"entries": [after + 1, new.seq], "file": file.name}
+        add_changes(transaction, [Change(now(), "", "log archived", name, details)])
+    return Archived(name, after, new.seq, file, drop_archived(store, new))
+
+
+def drop_archived(store: Store, base: Base) -> int:
+    """Drop the rows before a base, some at a time so that others can write in between; return how many."""
+    dropped = 0
+    for start in range(0, base.seq, ENTRIES_PER_DROP):
+        with store.write() as transaction:
+            end = min(base.seq, start + ENTRIES_PER_DROP)
+            dropped += retention.drop_entries(transaction, base.experiment, start, end, base.seq)
+    return dropped
+
+
+def replay_archive(files: list[Path]) -> Replayed:
+    """Recompute all decisions in the archives of one experiment, given in order from its first entry."""
+    checker: LogChecker | None = None
+    name = ""
+    try:
+        wanted = _corrected(files)
+        for file in files:
+            about = read_about(file)
+            name = about["experiment"]
+            checker = checker or LogChecker(int(about["id"]), None)
+            kept: dict[int, Entry] = checker.kept
+            for page in _read(file):
+                for entry in page:
+                    checker.check(entry, kept)
+                    if entry.kind == records.DECISION or entry.seq in wanted:
+                        kept[entry.seq] = entry
+                    if entry.kind in records.OUTCOMES and entry.decision not in wanted:
+                        kept.pop(entry.decision or 0, None)
+            if checker.state is None or encode_snapshot(1, checker.state.to_dict()).digest != about["digest"]:
+                raise LogError(f"the state at the end of {file.name} is not the one it was archived with")
+    except (OcucbError, KeyError, OSError, ValueError) as error:
+        done = 0 if checker is None or checker.state is None else checker.state.seq
+        return replayed(name, done, {} if checker is None else checker.seen, f"after entry {done}: {error}")
+    if checker is None or checker.state is None:
+        raise RequestError("name the files of an archive, in order")
+    return replayed(name, checker.state.seq, checker.seen, None)
+
+
+def _find(store: Store, name: str) -> tuple[ExperimentRecord, Base | None]:
+    with store.read() as transaction:
+        heads = transaction.find_experiments([name])
+        if not heads:
+            raise UnknownExperimentError(name)
+        return heads[0], retention.find_base(transaction, heads[0].id)
+
+
+def _write(store: Store, head: ExperimentRecord, checker: LogChecker, file: Path, horizon: int | None) -> None:
+    """Check entries and write them beside their file, up to the first that is too young."""
+    part = file.with_suffix(".part")
+    first = checker.state
+    writer = ParquetWriter(part, COLUMNS)
+    try:
+        for page, decisions in checker.pages(store, head, 0 if first is None else first.seq):
+            old = []
+            for entry in page:
+                if horizon is not None and entry.at >= horizon:
+                    break
+                checker.check(entry, decisions)
+                old.append(to_row(head.id, entry)[1:])
+            writer.write(old)
+            if len(old) < len(page):
+                break
+    finally:
+        state = checker.state
+        if state is not None:
+            digest = encode_snapshot(1, state.to_dict()).digest
+            writer.describe({"experiment": head.name, "id": str(head.id), "last": str(state.seq), "digest": digest})
+        writer.close()
+    with part.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def _check_sticky(state: ExperimentState, days: float, horizon: int | None) -> None:
+    sticky = state.definition.sticky
+    if horizon is not None and sticky is not None and sticky > days * 86_400:
+        raise RequestError(
+            f"units of this experiment keep their decision for {sticky:g} seconds; archive what is older"
+        )
+
+
+def _compare(part: Path, head: ExperimentRecord, after: int, state: ExperimentState, base: Base | None) -> None:
+    """Read a file back and fold it: it must give the state that the rows have given."""
+    again = None if base is None else decode_snapshot(base.snapshot)
+    for page in _read(part):
+        rest = page
+        if again is None:
+            again, rest = ExperimentState.begin(head.id, page[0]), page[1:]
+        again.fold(rest)
+    if again is None or again.to_dict() != state.to_dict():
+        raise LogError(
+            f"the archive of entries {after + 1} to {state.seq} is not what was written; nothing was dropped"
+        )
+
+
+def _read(file: Path) -> Iterator[list[Entry]]:
+    for rows in read_rows(file):
+        yield [to_entry(row) for row in rows]
+
+
+def _corrected(files: list[Path]) -> set[Any]:
+    """Return which entries are corrected by later ones."""
+    return {
+        entry.decision for file in files for page in _read(file) for entry in page if entry.kind == records.CORRECTED
+    }

@@ -1,0 +1,301 @@
+"""A batch: many requests, one transaction. Nothing is answered before it is durable."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from ocucb.service.errors import LogError, StoreError, UnknownDecisionError, UnknownExperimentError
+from ocucb.service.experiment_cache import ExperimentCache, catch_up
+from ocucb.service.experiment_state import ExperimentState
+from ocucb.service.ids import Tokens, parse_id
+from ocucb.service.loader import Target
+from ocucb.service.records import DELETED, Entry, ExperimentRecord, IdempotencyRecord
+from ocucb.service.requests import Correct, Create, Decide, Expire, ImportLog, Request, Reward
+from ocucb.service.stores import Transaction, partial_rewards, retention
+from ocucb.service.stores.audit import Change, add_changes
+
+DecisionAndOutcome = tuple[Entry, Entry | None]
+ScopedKey = tuple[str, str]
+"""An API key's id, and an idempotency key that was used with it."""
+
+
+class NotLoadedError(Exception):
+    """An experiment must be loaded before a request can be served."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Batch:
+    """What a batch of requests needs to know, and what it leaves to be written.
+
+    Reads all that the batch may ask for in a few queries; then requests are handled in memory, one by one, and find
+    here also what those before them in the batch have done.
+    """
+
+    def __init__(self, cache: ExperimentCache, targets: Iterable[Target], now: int, tokens: Tokens) -> None:
+        self.now, self.tokens = now, tokens
+        self.api_key = ""  # of whoever is served just now
+        self.served = False
+        self._cache = cache
+        self.by_id = {state.id: state for target in targets if (state := cache.find(target)) is not None}
+        self.by_name = {state.name: state for state in self.by_id.values()}
+        self.locked: dict[Target, int] = {}
+        self._to_load: dict[Target, str] = {}
+        self.idempotency_records: dict[int, dict[ScopedKey, IdempotencyRecord]] = {}
+        self.last_decisions: dict[int, dict[str, Entry]] = {}
+        self.found_decisions: dict[int, dict[int, DecisionAndOutcome]] = {}
+        self._records_before: dict[int, ExperimentRecord] = {}
+        self._entries: list[tuple[int, Entry]] = []
+        self._new_idempotency_records: list[tuple[int, IdempotencyRecord]] = []
+        self._corrections: dict[tuple[int, int], Entry] = {}
+        self._parts: dict[tuple[int, int], dict[str, float]] = {}
+        self._new_parts: list[tuple[int, int, str, float]] = []
+        self._closed_parts: list[tuple[int, int]] = []
+        self._changes: list[Change] = []
+        self._due: list[tuple[int, int, int]] = []
+        self._not_due: list[tuple[int, int]] = []
+
+    def open(self, transaction: Transaction, starved: int | None = None) -> None:
+        """Lock the experiments, and catch up with what other nodes wrote. Those that others have locked are left out.
+
+        The lock of `starved` is waited for a little, and not only tried.
+        """
+        self.transaction = transaction
+        if self.by_id:
+            records = transaction.lock_experiments(sorted(self.by_id), starved)
+            if len(records) != len(self.by_id):
+                self._leave_out_locked(set(self.by_id).difference(record.id for record in records))
+            for record in records:
+                if record.status == DELETED:
+                    self._leave_out(record.id)
+                    continue
+                self._records_before[record.id] = record
+                self._catch_up(record)
+
+    def _leave_out_locked(self, missing: set[int]) -> None:
+        locked = {record.id for record in self.transaction.find_experiments([], sorted(missing))}
+        for experiment in missing - locked:  # it was deleted, or the database was replaced
+            self._read_again(experiment)
+        for experiment in locked:
+            state = self.by_id.pop(experiment)
+            del self.by_name[state.name]
+            self.locked[experiment] = self.locked[state.name] = experiment
+
+    def _leave_out(self, experiment: int) -> None:
+        """Go on as if an experiment had never been."""
+        del self.by_name[self.by_id.pop(experiment).name]
+        self._records_before.pop(experiment, None)
+        self._cache.drop([experiment])
+
+    def _read_again(self, experiment: int) -> None:
+        """Let requests for an experiment wait until it is loaded once more."""
+        self._to_load[experiment] = name = self.by_id[experiment].name
+        self._to_load[name] = name
+        self._leave_out(experiment)
+
+    def delete_experiment(self, state: ExperimentState) -> None:
+        """Delete an experiment that this batch has not changed."""
+        retention.mark_deleted(self.transaction, state.id)
+        self._leave_out(state.id)
+
+    def find_referenced(self, requests: Sequence[Request]) -> None:
+        """Look up what requests refer to, keys, units and decisions: a query for each kind and experiment."""
+        transaction = self.transaction
+        wanted_keys: defaultdict[int, set[str]] = defaultdict(set)
+        wanted_units: defaultdict[int, set[str]] = defaultdict(set)
+        wanted_decisions: defaultdict[int, set[int]] = defaultdict(set)
+        for request in requests:
+            if type(request) is Decide and request.unit is None and request.idempotency_key is None:
+                continue
+            if isinstance(request, _KEYED):
+                state = self.by_name.get(_experiment_name(request) or "")
+                if state is not None and request.idempotency_key is not None:
+                    wanted_keys[state.id].add(request.idempotency_key)
+                if state is not None and isinstance(request, Decide) and request.unit is not None:
+                    wanted_units[state.id].add(request.unit)
+            elif isinstance(request, _OF_DECISION) and (parts := parse_id(request.decision)) is not None:
+                wanted_decisions[parts.experiment].add(parts.seq)
+        for experiment, keys in wanted_keys.items():
+            self.idempotency_records[experiment] = transaction.find_idempotency_keys(experiment, sorted(keys))
+        for experiment, units in wanted_units.items():
+            if self.by_id[experiment].definition.sticky is not None:
+                self.last_decisions[experiment] = transaction.find_last_decisions(experiment, sorted(units))
+        for experiment, seqs in wanted_decisions.items():
+            if experiment in self.by_id:
+                self.found_decisions[experiment] = transaction.find_decisions(experiment, sorted(seqs))
+
+    def _catch_up(self, record: ExperimentRecord) -> None:
+        state = self.by_id[record.id]
+        if record.name != state.name:
+            self._cache.drop([record.id])
+            raise StoreError("the database was replaced by another; it is read again, try again")
+        if record.seq < state.seq:
+            self._cache.drop([record.id])
+            raise StoreError(
+                f"the log of experiment {record.name!r} is shorter than it was; it is read again, try again"
+            )
+        seen = state.seq
+        try:
+            if record.seq > state.seq:
+                catch_up(self.transaction, record.id, state, record.seq)
+        except LogError as error:
+            base = retention.find_base(self.transaction, record.id)
+            if base is not None and base.seq > seen:  # what it has not seen was archived meanwhile
+                self._read_again(record.id)
+                return
+            self._cache.add_damaged(record, error)
+            del self._records_before[record.id]
+            del self.by_id[record.id], self.by_name[record.name]
+
+    def experiment(self, name: str) -> ExperimentState:
+        """Return the experiment of this name."""
+        state = self.by_name.get(name)
+        if state is None:
+            if name in self._to_load:
+                raise NotLoadedError(name)
+            if (damaged := self._cache.find_damaged(name)) is not None:
+                raise LogError(f"experiment {name!r} cannot go on: {damaged.error}")
+            raise UnknownExperimentError(name)
+        return state
+
+    def decision_and_outcome(
+        self, decision: str, visible: frozenset[str] | None
+    ) -> tuple[ExperimentState, DecisionAndOutcome]:
+        """Return the experiment of a decision id, the decision, and its outcome if there is one."""
+        parts = parse_id(decision)
+        if parts is not None and (damaged := self._cache.find_damaged(parts.experiment)) is not None:
+            raise LogError(f"the experiment of this decision cannot go on: {damaged.error}")
+        state = None if parts is None else self.by_id.get(parts.experiment)
+        if parts is not None and parts.experiment in self._to_load:
+            raise NotLoadedError(self._to_load[parts.experiment])
+        if parts is None or state is None or (visible is not None and state.name not in visible):
+            raise UnknownDecisionError
+        found = self.found_decisions.get(state.id, {}).get(parts.seq)
+        if found is None or not parts.matches(found[0]):
+            raise UnknownDecisionError
+        return state, found
+
+    def add_experiment(self, state: ExperimentState, entry: Entry) -> None:
+        """Add an experiment that this batch creates."""
+        self._cache.add(state)
+        self.by_id[state.id] = self.by_name[state.name] = state
+        self._records_before[state.id] = ExperimentRecord(state.id, state.name, 0, state.status, entry.at)
+        self._entries.append((state.id, entry))
+
+    def add_entry(self, state: ExperimentState, entry: Entry) -> None:
+        """Note an entry that `state` has folded, to be written."""
+        self._entries.append((state.id, entry))
+        if entry.token is not None:
+            if entry.deadline is not None:
+                self._due.append((state.id, entry.seq, entry.deadline))
+            if entry.unit is not None and state.definition.sticky is not None:
+                self.last_decisions.setdefault(state.id, {})[entry.unit] = entry
+
+    def add_outcome(self, state: ExperimentState, decision: Entry, outcome: Entry) -> None:
+        """Note the outcome of a decision, to be written."""
+        self._entries.append((state.id, outcome))
+        self.found_decisions.setdefault(state.id, {})[decision.seq] = decision, outcome
+        if decision.deadline is not None:
+            self._not_due.append((state.id, decision.seq))
+        if self._parts.get((state.id, decision.seq)):
+            self._closed_parts.append((state.id, decision.seq))
+
+    def parts(self, experiment: int, decisions: Sequence[int]) -> dict[int, dict[str, float]]:
+        """Return the partial rewards that open decisions have so far, by their names."""
+        missing = [seq for seq in decisions if (experiment, seq) not in self._parts]
+        if missing:
+            for seq, found in partial_rewards.find_parts(self.transaction, experiment, missing).items():
+                self._parts[experiment, seq] = found
+        return {seq: self._parts[experiment, seq] for seq in decisions}
+
+    def add_part(self, state: ExperimentState, decision: Entry, part: str, entry: Entry) -> None:
+        """Note a partial reward, to be written."""
+        self._entries.append((state.id, entry))
+        value = entry.reward or 0.0
+        self._parts[state.id, decision.seq][part] = value
+        self._new_parts.append((state.id, decision.seq, part, value))
+
+    def last_correction(self, experiment: int, outcome: Entry) -> Entry:
+        """Return what stands in the place of an outcome: its last correction, or itself if there is none."""
+        while True:
+            later = self._corrections.get((experiment, outcome.seq))
+            if later is None:
+                found = self.transaction.find_decisions(experiment, [outcome.seq])
+                later = found[outcome.seq][1] if outcome.seq in found else None
+            if later is None:
+                return outcome
+            outcome = later
+
+    def add_correction(self, state: ExperimentState, entry: Entry) -> None:
+        """Note a correction, to be written."""
+        self._entries.append((state.id, entry))
+        self._corrections[state.id, entry.decision or 0] = entry
+
+    def add_idempotency_record(self, state: ExperimentState, record: IdempotencyRecord) -> None:
+        """Note the answer that an idempotency key stands for, to be written."""
+        self._new_idempotency_records.append((state.id, record))
+        self.idempotency_records.setdefault(state.id, {})[record.api_key, record.idempotency_key] = record
+
+    def note_change(self, action: str, experiment: str, **details: Any) -> None:
+        """Note for the audit log what whoever is served just now has changed, to be written."""
+        self._changes.append(Change(self.now, self.api_key, action, experiment, details))
+
+    @property
+    def new_idempotency_keys(self) -> int:
+        """How many idempotency keys were noted."""
+        return len(self._new_idempotency_records)
+
+    def read_entries(self, state: ExperimentState, first: int, size: int) -> list[Entry]:
+        """Return entries of the log, those of this batch included."""
+        stored = self.transaction.read_entries(state.id, first - 1, first + size - 1)
+        new = [entry for experiment, entry in self._entries if experiment == state.id]
+        return stored + [entry for entry in new if first <= entry.seq < first + size]
+
+    def write(self) -> list[ExperimentState]:
+        """Write all that was noted, and return the experiments that changed."""
+        changed = [state for state in self.by_id.values() if state.seq != self._records_before[state.id].seq]
+        self.transaction.append_entries(self._entries)
+        self.transaction.add_idempotency_keys(self._new_idempotency_records)
+        add_changes(self.transaction, self._changes)
+        partial_rewards.add_parts(self.transaction, self._new_parts)
+        partial_rewards.delete_parts(self.transaction, self._closed_parts)
+        self.transaction.add_due(self._due)
+        self.transaction.delete_due(self._not_due)
+        if changed:
+            self.transaction.update_experiments(
+                [self._records_before[state.id]._replace(seq=state.seq, status=state.status) for state in changed]
+            )
+        return changed
+
+    def discard(self) -> None:
+        """Drop what is only in memory, if any request was served: it is not known to be stored."""
+        if self.served:
+            self._cache.drop(chain(list(self.by_id), list(self._records_before)))
+
+
+_KEYED = (Decide, ImportLog, Create)
+_OF_DECISION = (Reward, Correct)
+_BY_ID = (Reward, Correct, Expire)
+
+
+def _experiment_name(request: Request) -> str | None:
+    if isinstance(request, Create):
+        return request.definition.name
+    return None if isinstance(request, _BY_ID) else request.experiment
+
+
+def target_of(request: Request) -> Target | None:
+    """Return the experiment that a request is about, by its name or its id; None if there is none."""
+    if type(request) is Decide:
+        return request.experiment
+    if isinstance(request, Expire):
+        return request.experiment_id
+    if isinstance(request, _OF_DECISION):
+        parts = parse_id(request.decision)
+        return None if parts is None else parts.experiment
+    return _experiment_name(request)

@@ -1,0 +1,255 @@
+"""How callers ask the engine: from a thread, or from an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, overload
+
+from ocucb.service.errors import UnavailableError
+from ocucb.service.requests import (
+    AddArm,
+    Answer,
+    ArmPage,
+    AskVerdict,
+    Changed,
+    Correct,
+    Corrected,
+    Create,
+    Decide,
+    Decision,
+    Delete,
+    ImportLog,
+    Inspect,
+    InspectArms,
+    Request,
+    RetireArm,
+    Reward,
+    Rewarded,
+    SetShares,
+    SetStatus,
+    SetWinnerRule,
+    UnreadVerdict,
+    UnreadView,
+    View,
+)
+from ocucb.verdict import Verdict
+
+TIMEOUT = 10.0  # seconds
+Change: TypeAlias = Create | SetStatus | Delete | AddArm | RetireArm | SetShares | SetWinnerRule | ImportLog
+
+
+class Caller(Protocol):
+    """Who submits requests and waits for their answers."""
+
+    def deliver(self, answered: list[PendingRequest]) -> None:
+        """Take requests that are answered. Called by the engine's thread; must neither wait nor raise."""
+
+
+class PendingRequest:
+    """A request that waits for its answer or its error, and the id of the API key it was made with."""
+
+    __slots__ = ("_claims", "answer", "api_key", "asked", "caller", "deadline", "error", "request", "target", "waiter")
+
+    def __init__(
+        self,
+        request: Request,
+        caller: Caller,
+        waiter: Any = None,
+        api_key: str | None = None,
+        timeout: float = math.inf,
+    ) -> None:
+        self.request, self.caller, self.waiter, self.api_key = request, caller, waiter, api_key
+        self.asked = time.monotonic()
+        self.deadline = self.asked + timeout
+        self.target: str | int | None = None  # the experiment it is about, once the engine has looked
+        self.answer: Answer | None = None
+        self.error: Exception | None = None
+        self._claims: list[bool] = []
+
+    def claim(self) -> bool:
+        """Begin to serve it: from now on it cannot be cancelled. False if it was, or if it has waited too long.
+
+        A process may be stopped, and go on when nobody waits any more.
+        """
+        # of two threads one is first, and only the first counts
+        self._claims.append(time.monotonic() < self.deadline)
+        return self._claims[0]
+
+    def cancel(self) -> bool:
+        """Cancel it, as nobody waits any more: it will not be served. False if it is being served already."""
+        self._claims.append(False)
+        return not self._claims[0]
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was cancelled before anybody served it."""
+        return bool(self._claims) and not self._claims[0]
+
+    def result(self) -> Answer:
+        """Return the answer, or raise the error."""
+        if self.error is not None:
+            raise self.error.with_traceback(None)  # one error may be raised for many, and must not grow
+        if self.answer is None:
+            raise UnavailableError("the request was not answered; try again")
+        return self.answer.read() if isinstance(self.answer, UnreadView | UnreadVerdict) else self.answer
+
+
+class RequestQueue(Protocol):
+    """Takes requests, and has their callers told when they are answered."""
+
+    def submit(self, pending: PendingRequest) -> None:
+        """Queue a request. BusyError if too many wait, UnavailableError after the end."""
+
+
+class ThreadCaller:
+    """Asks from any thread, and waits."""
+
+    def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT) -> None:
+        self._queue, self._timeout = queue, timeout
+
+    @overload
+    def ask(self, request: Decide, api_key: str | None = None) -> tuple[Decision, ...]: ...
+    @overload
+    def ask(self, request: Reward, api_key: str | None = None) -> Rewarded: ...
+    @overload
+    def ask(self, request: Correct, api_key: str | None = None) -> Corrected: ...
+    @overload
+    def ask(self, request: Inspect, api_key: str | None = None) -> View: ...
+    @overload
+    def ask(self, request: InspectArms, api_key: str | None = None) -> ArmPage: ...
+    @overload
+    def ask(self, request: AskVerdict, api_key: str | None = None) -> Verdict: ...
+    @overload
+    def ask(self, request: Change, api_key: str | None = None) -> Changed: ...
+    @overload
+    def ask(self, request: Request, api_key: str | None = None) -> Answer: ...
+    def ask(self, request: Request, api_key: str | None = None) -> Answer:
+        """Return the answer once it is durable, or raise its error. `api_key`: an id; DeniedError if it is revoked."""
+        pending = PendingRequest(request, self, threading.Event(), api_key, self._timeout)
+        self._queue.submit(pending)
+        if not pending.waiter.wait(self._timeout):
+            raise _timed_out(self._timeout, [pending])
+        return pending.result()
+
+    def deliver(self, answered: list[PendingRequest]) -> None:
+        """Wake the threads that wait for these answers."""
+        for pending in answered:
+            pending.waiter.set()
+
+
+class LoopCaller:
+    """Asks from one event loop. A batch wakes the loop once, however many of its requests were in it.
+
+    All wait equally long, so those who ask first time out first: a queue and one timer serve all of them, where a timer
+    for each request would cost more than everything else that asking costs. What is asked in one turn of the loop is
+    handed over together at its end: the engine would take the first alone, and make a batch of it.
+    """
+
+    def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT) -> None:
+        self._queue, self._timeout = queue, timeout
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[tuple[float, PendingRequest]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._new: list[PendingRequest] = []
+
+    @overload
+    async def ask(self, request: Decide, api_key: str | None = None) -> tuple[Decision, ...]: ...
+    @overload
+    async def ask(self, request: Reward, api_key: str | None = None) -> Rewarded: ...
+    @overload
+    async def ask(self, request: Correct, api_key: str | None = None) -> Corrected: ...
+    @overload
+    async def ask(self, request: Inspect, api_key: str | None = None) -> View: ...
+    @overload
+    async def ask(self, request: InspectArms, api_key: str | None = None) -> ArmPage: ...
+    @overload
+    async def ask(self, request: AskVerdict, api_key: str | None = None) -> Verdict: ...
+    @overload
+    async def ask(self, request: Change, api_key: str | None = None) -> Changed: ...
+    @overload
+    async def ask(self, request: Request, api_key: str | None = None) -> Answer: ...
+    async def ask(self, request: Request, api_key: str | None = None) -> Answer:
+        """Return the answer once it is durable, or raise its error. `api_key`: an id; DeniedError if it is revoked."""
+        pending = PendingRequest(request, self, self._loop.create_future(), api_key, self._timeout)
+        self._hand_over(pending)
+        if not await self._wait(pending):
+            raise _timed_out(self._timeout, [pending])
+        return pending.result()
+
+    async def ask_all(self, requests: Sequence[Request], api_key: str | None = None) -> list[PendingRequest]:
+        """Return many requests with their answers or errors, in order; they may share a batch."""
+        all_pending = [
+            PendingRequest(request, self, self._loop.create_future(), api_key, self._timeout) for request in requests
+        ]
+        for pending in all_pending:
+            self._hand_over(pending)
+        waiters = [self._wait(pending) for pending in all_pending]
+        answered = [await waiter for waiter in waiters]
+        if not all(answered):
+            raise _timed_out(
+                self._timeout, [pending for pending, done in zip(all_pending, answered, strict=True) if not done]
+            )
+        return all_pending
+
+    def _hand_over(self, pending: PendingRequest) -> None:
+        """Queue a request at the end of this turn of the loop."""
+        self._new.append(pending)
+        if len(self._new) == 1:
+            self._loop.call_soon(self._submit_new)
+
+    def _submit_new(self) -> None:
+        new, self._new = self._new, []
+        for pending in new:
+            try:
+                self._queue.submit(pending)
+            except UnavailableError as error:
+                pending.error = error
+                if not pending.waiter.done():
+                    pending.waiter.set_result(True)
+
+    def _wait(self, pending: PendingRequest) -> asyncio.Future[bool]:
+        """Return a future that becomes True with the answer, or False at the timeout."""
+        waiting, waiter = self._waiting, pending.waiter
+        while waiting and waiting[0][1].waiter.done():
+            waiting.popleft()
+        waiting.append((self._loop.time() + self._timeout, pending))
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._timeout, self._time_out)
+        future: asyncio.Future[bool] = waiter
+        return future
+
+    def _time_out(self) -> None:
+        now, waiting = self._loop.time(), self._waiting
+        while waiting and (waiting[0][0] <= now or waiting[0][1].waiter.done()):
+            pending = waiting.popleft()[1]
+            if not pending.waiter.done():
+                pending.cancel()
+                pending.waiter.set_result(False)
+        self._timer = self._loop.call_at(waiting[0][0], self._time_out) if waiting else None
+
+    def deliver(self, answered: list[PendingRequest]) -> None:
+        """Wake the loop; if it has ended, nobody waits."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(_wake, answered)
+
+
+def _wake(answered: list[PendingRequest]) -> None:
+    for pending in answered:
+        if not pending.waiter.done():
+            pending.waiter.set_result(True)
+
+
+def _timed_out(timeout: float, unanswered: Sequence[PendingRequest]) -> UnavailableError:
+    """Cancel requests that were not answered in time, and return the error that says what is known of them."""
+    cancelled = [pending.cancel() for pending in unanswered]
+    known = "not stored, try again" if all(cancelled) else _UNKNOWN
+    return UnavailableError(f"no answer within {timeout:g} seconds; {known}")
+
+
+_UNKNOWN = "it may still be stored: try again with the same idempotency key"

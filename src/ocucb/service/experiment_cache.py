@@ -1,0 +1,175 @@
+"""The experiments that a node has in memory: loaded when first asked for, dropped when in doubt or long unused."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ocucb.errors import OcucbError
+from ocucb.service.errors import LogError
+from ocucb.service.experiment_state import ExperimentState, mark
+from ocucb.service.records import Entry, ExperimentRecord, Snapshot
+from ocucb.service.stores import Transaction
+from ocucb.service.stores.retention import Base, find_base
+from ocucb.service.text import decode, encode
+
+logger = logging.getLogger(__name__)
+ITEMS_PER_PIECE = 5000
+DAMAGED_RETRY_SECONDS = 30.0
+
+
+class Damaged(NamedTuple):
+    """An experiment whose log cannot be read: why, and when that is tried again."""
+
+    name: str
+    error: LogError
+    retry_at: float
+
+
+class ExperimentCache:
+    """Experiments in memory by id and by name, at most `limit` of them, and those known to be damaged. For one thread.
+
+    To read a damaged log takes as long as to read a good one, so for a while it is not tried again.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._by_id: OrderedDict[int, ExperimentState] = OrderedDict()
+        self._ids: dict[str, int] = {}
+        self.damaged: dict[int, Damaged] = {}
+        self._damaged_ids: dict[str, int] = {}
+
+    def find(self, target: str | int) -> ExperimentState | None:
+        """Return an experiment by its name or its id, if it is in memory."""
+        experiment = self._ids.get(target) if isinstance(target, str) else target
+        state = None if experiment is None else self._by_id.get(experiment)
+        if state is not None:
+            self._by_id.move_to_end(state.id)
+        return state
+
+    def find_damaged(self, target: str | int) -> Damaged | None:
+        """Return what is wrong with an experiment, if that is known and not to be tried again."""
+        experiment = self._damaged_ids.get(target) if isinstance(target, str) else target
+        damaged = None if experiment is None else self.damaged.get(experiment)
+        if damaged is not None and experiment is not None and damaged.retry_at <= time.monotonic():
+            del self.damaged[experiment], self._damaged_ids[damaged.name]
+            return None
+        return damaged
+
+    def add(self, state: ExperimentState) -> None:
+        """Cache an experiment, unless it is there."""
+        if state.id not in self._by_id:
+            self._by_id[state.id], self._ids[state.name] = state, state.id
+        if (damaged := self.damaged.pop(state.id, None)) is not None:
+            del self._damaged_ids[damaged.name]
+
+    def add_damaged(self, record: ExperimentRecord, error: LogError) -> None:
+        """Note that the log of an experiment cannot be read."""
+        self.drop([record.id])
+        self.damaged[record.id] = Damaged(record.name, error, time.monotonic() + DAMAGED_RETRY_SECONDS)
+        self._damaged_ids[record.name] = record.id
+
+    def drop(self, ids: Iterable[int]) -> None:
+        """Drop experiments, so that they are read from the store again."""
+        for experiment in ids:
+            state = self._by_id.pop(experiment, None)
+            if state is not None:
+                del self._ids[state.name]
+
+    def trim(self) -> list[ExperimentState]:
+        """Drop the least recently used experiments, if there are too many, and return them."""
+        excess = list(islice(self._by_id.values(), max(0, len(self._by_id) - self._limit)))
+        self.drop([state.id for state in excess])
+        return excess
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def states(self) -> list[ExperimentState]:
+        """Return all that is in memory."""
+        return list(self._by_id.values())
+
+
+def load(transaction: Transaction, experiment: int, upto: int) -> ExperimentState:
+    """Return an experiment as the log up to `upto` makes it, from the newest snapshot that can be read."""
+    base = find_base(transaction, experiment)
+    try:
+        return _load(transaction, experiment, upto, base)
+    except LogError:
+        later = find_base(transaction, experiment)
+        if later == base:
+            raise
+        return _load(transaction, experiment, upto, later)  # its beginning was archived meanwhile
+
+
+def _load(transaction: Transaction, experiment: int, upto: int, base: Base | None) -> ExperimentState:
+    after = 0 if base is None else base.seq
+    for snapshot in transaction.read_snapshots(experiment):
+        if after < snapshot.seq <= upto and (state := decode_snapshot(snapshot)) is not None:
+            entries = transaction.read_entries(experiment, state.seq - 1, state.seq)
+            if state.last_mark in (None, *map(mark, entries)):
+                return catch_up(transaction, experiment, state, upto)
+            logger.warning("the snapshot of experiment %d at entry %d is of another log", experiment, state.seq)
+    first = None if base is None else decode_snapshot(base.snapshot)
+    if base is not None and first is None:
+        raise LogError(f"the state at entry {base.seq}, with which the log begins, cannot be read")
+    return catch_up(transaction, experiment, first, upto)
+
+
+def catch_up(transaction: Transaction, experiment: int, state: ExperimentState | None, upto: int) -> ExperimentState:
+    """Fold the entries that `state` has not seen into it; all of them into a new one if it is None."""
+    for page in pages(transaction, experiment, 0 if state is None else state.seq, upto):
+        if state is None:
+            state, page = ExperimentState.begin(experiment, page[0]), page[1:]  # noqa: PLW2901
+        state.fold(page)
+    if state is None or state.seq != upto:
+        raise LogError(f"the log ends at entry {0 if state is None else state.seq}, but should go on to {upto}")
+    return state
+
+
+def pages(transaction: Transaction, experiment: int, after: int, upto: int) -> Iterator[list[Entry]]:
+    """Yield the entries after `after` and up to `upto`, some at a time."""
+    while after < upto and (page := transaction.read_entries(experiment, after, upto)):
+        yield page
+        after = page[-1].seq
+
+
+def encode_snapshot(experiment: int, state: dict[str, Any]) -> Snapshot:
+    """Return a state, as plain data, as a snapshot: a cache for `load`, never the truth."""
+    text = _encode_in_pieces(state)
+    return Snapshot(experiment, state["seq"], _digest(text), text)
+
+
+def decode_snapshot(snapshot: Snapshot) -> ExperimentState | None:
+    """Return the state in a snapshot, or None if it cannot be read."""
+    try:
+        if _digest(snapshot.data) != snapshot.digest:
+            raise ValueError("its digest is not that of its text")
+        state = ExperimentState.from_dict(snapshot.experiment, decode(snapshot.data))
+        if state.seq != snapshot.seq:
+            raise ValueError(f"its text is of entry {state.seq}")
+    except (OcucbError, ValueError, KeyError, TypeError) as error:
+        logger.warning(
+            "the snapshot of experiment %d at entry %d is skipped: %s", snapshot.experiment, snapshot.seq, error
+        )
+        return None
+    return state
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _encode_in_pieces(data: object) -> str:
+    """Return JSON as `encode` does, but let other threads run in between: a long list at once would stop them all."""
+    if isinstance(data, dict):
+        return "{" + ",".join(f"{encode(key)}:{_encode_in_pieces(value)}" for key, value in data.items()) + "}"
+    if isinstance(data, list) and len(data) > ITEMS_PER_PIECE:
+        starts = range(0, len(data), ITEMS_PER_PIECE)
+        return "[" + ",".join(encode(data[start : start + ITEMS_PER_PIECE])[1:-1] for start in starts) + "]"
+    return encode(data)

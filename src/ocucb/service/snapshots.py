@@ -1,0 +1,98 @@
+"""Snapshots of states: a thread of its own writes them as text, and the writer of the log stores them.
+
+Many arms take long to write as text, so the writer does not do it. Storing takes the database's only lock, for which
+the thread would have to compete with a busy writer, so the thread does not do that.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from ocucb.service.errors import StoreError
+from ocucb.service.experiment_cache import encode_snapshot
+from ocucb.service.experiment_state import ExperimentState
+from ocucb.service.records import Snapshot
+from ocucb.service.stores import Store
+
+MAX_SCHEDULED = 64
+ARMS_PER_ENTRY = 10  # to read an entry takes about as long as to write and read so many arms of a snapshot
+MIN_ENTRIES = 200  # since the last snapshot, to take one of a state that leaves memory
+MAX_CLOSING_SECONDS = 20.0
+
+logger = logging.getLogger(__name__)
+
+
+class Snapshots:
+    """Takes snapshots of states that the writer schedules, one at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._scheduled: queue.SimpleQueue[tuple[int, dict[str, Any]] | ExperimentState | None] = queue.SimpleQueue()
+        self._taken: queue.SimpleQueue[Snapshot] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._take_scheduled, name="ocucb snapshots", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def schedule(self, state: ExperimentState, entries: int) -> None:
+        """Schedule a state `entries` entries after its last snapshot, or as many as pay for its arms."""
+        new = state.seq - state.snapshot_seq
+        if new >= max(entries, len(state.labels) // ARMS_PER_ENTRY) and self._scheduled.empty() and self._taken.empty():
+            state.snapshot_seq = state.seq
+            self._scheduled.put((state.id, state.to_dict()))
+
+    def schedule_dropped(self, state: ExperimentState) -> None:
+        """Schedule a state that nobody will change any more, if it is worth it and the thread keeps up."""
+        if _is_worth(state) and self._scheduled.qsize() < MAX_SCHEDULED:
+            self._scheduled.put(state)
+
+    def store_taken(self) -> None:
+        """Store what was taken. Only a cache: the service goes on without. Called by the writer."""
+        if self._taken.empty():
+            return
+        taken = [self._taken.get() for _ in range(self._taken.qsize())]
+        try:
+            with self._store.write() as transaction:
+                transaction.add_snapshots(taken)
+        except StoreError as error:
+            logger.warning("%d snapshots were not stored: %s", len(taken), error.reason)
+
+    def close(self, states: Iterable[ExperimentState] = ()) -> None:
+        """Take and store what was scheduled, and what states are worth it, as many as there is time for; then stop."""
+        end = time.monotonic() + MAX_CLOSING_SECONDS
+        self._scheduled.put(None)
+        self._thread.join()
+        self.store_taken()
+        for state in sorted(filter(_is_worth, states), key=_new_entries, reverse=True):
+            if time.monotonic() >= end:
+                logger.warning("no time was left for all snapshots; the next start takes longer")
+                break
+            self._take(state)
+            if self._taken.qsize() >= MAX_SCHEDULED:
+                self.store_taken()
+        self.store_taken()
+
+    def _take_scheduled(self) -> None:
+        while (scheduled := self._scheduled.get()) is not None:
+            self._take(scheduled)
+
+    def _take(self, scheduled: tuple[int, dict[str, Any]] | ExperimentState) -> None:
+        try:
+            of = (scheduled.id, scheduled.to_dict()) if isinstance(scheduled, ExperimentState) else scheduled
+            self._taken.put(encode_snapshot(*of))
+        except Exception:
+            logger.exception("a snapshot was not taken")
+
+
+def _new_entries(state: ExperimentState) -> int:
+    return state.seq - state.snapshot_seq
+
+
+def _is_worth(state: ExperimentState) -> bool:
+    return _new_entries(state) >= max(MIN_ENTRIES, len(state.labels) // ARMS_PER_ENTRY)

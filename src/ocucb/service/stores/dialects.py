@@ -1,0 +1,231 @@
+"""How SQLite and PostgreSQL differ: connections, transactions, locks, and inserts of rows that may exist. Only here."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import psycopg
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, event, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from ocucb.service.errors import RequestError
+
+WRITING = "ocucb_writing"
+MAX_ROWS_PER_INSERT = 256
+FAILURES = (SQLAlchemyError, sqlite3.Error, psycopg.Error)
+LOCK_NOT_AVAILABLE = "55P03"  # of PostgreSQL
+MIGRATION_LOCK = 0x6F63756362  # "ocucb": a number of our own among PostgreSQL's advisory locks
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How long a node waits for its database, in seconds, before it says that it is unavailable.
+
+    `idle` is how long the database waits for a node that has begun a transaction and does not go on.
+    """
+
+    connect: float = 2.0
+    lock: float = 2.0
+    statement: float = 10.0
+    idle: float = 2.0
+
+
+def open_pool(address: str, timeouts: Timeouts) -> Engine:
+    """Return a pool of connections to `sqlite:///file` or `postgresql://...`."""
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        raise RequestError("the database must be sqlite:///FILE or postgresql://USER@HOST/NAME") from None
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        return _open_sqlite(url, timeouts)
+    if kind == "postgresql":
+        return _open_postgresql(url, timeouts)
+    raise RequestError(f"the database must be sqlite:///FILE or postgresql://USER@HOST/NAME, got one of kind {kind!r}")
+
+
+def _open_sqlite(url: URL, timeouts: Timeouts) -> Engine:
+    if url.database in (None, "", ":memory:"):
+        raise RequestError("a database in memory is not durable; name a file: sqlite:///FILE")
+    engine = create_engine(url, connect_args={"timeout": timeouts.lock, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
+            connection.execute(f"PRAGMA {setting}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A writer takes the only write lock at once: to read first and then find another writer ahead would fail.
+        writing = connection.get_execution_options().get(WRITING)
+        run(connection, "BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def _open_postgresql(url: URL, timeouts: Timeouts) -> Engine:
+    settings = {
+        "lock_timeout": round(timeouts.lock * 1000),
+        "statement_timeout": round(timeouts.statement * 1000),
+        # a node that hangs in the middle of a batch must not keep the others out for long
+        "idle_in_transaction_session_timeout": round(timeouts.idle * 1000),
+        "synchronous_commit": "on",
+        "client_encoding": "UTF8",
+    }
+    network = {
+        "connect_timeout": max(2, round(timeouts.connect)),
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "tcp_user_timeout": round(timeouts.statement * 1000),
+    }
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        connect_args={**network, "options": options},
+        pool_size=4,
+        max_overflow=4,
+        pool_timeout=timeouts.connect,
+        pool_recycle=1800,
+        isolation_level="READ COMMITTED",
+    )
+
+
+class PoolRenewal:
+    """Replaces every connection of a pool that was open when something failed, once it is asked for again.
+
+    `Engine.dispose` would forget those in use by other threads: they stay open until they are garbage collected.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._failures = 0
+        event.listen(engine, "connect", self._stamp)
+        event.listen(engine, "checkout", self._refuse_old)
+
+    def renew(self) -> None:
+        """Let no connection that is open now be used again by the next who asks for one."""
+        self._failures += 1
+
+    def _stamp(self, _: object, entry: ConnectionPoolEntry) -> None:
+        entry.info["failures"] = self._failures
+
+    def _refuse_old(self, _: object, entry: ConnectionPoolEntry, __: object) -> None:
+        if entry.info["failures"] != self._failures:
+            raise DisconnectionError
+
+
+def lock_rows(connection: Connection, query: Select[Any], skip: bool = False) -> Select[Any]:
+    """Return the query, locking what it finds, less what others have locked if `skip`.
+
+    SQLite's writer has already locked everything.
+    """
+    return query.with_for_update(skip_locked=skip) if connection.dialect.name == "postgresql" else query
+
+
+def wait_for_rows(connection: Connection, query: Select[Any], milliseconds: int) -> list[Any]:
+    """Return what the query finds, locked after a short wait; nothing, if others have it locked for longer."""
+    try:
+        with connection.begin_nested():
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+            found = list(connection.execute(lock_rows(connection, query)))
+            connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+            return found
+    except OperationalError as error:
+        if is_lock_timeout(error):
+            return []
+        raise
+
+
+def is_lock_timeout(error: Exception) -> bool:
+    """Tell whether an error says only that somebody else has locked what was wanted, and for too long."""
+    return getattr(getattr(error, "orig", error), "sqlstate", None) == LOCK_NOT_AVAILABLE
+
+
+def lock_schema(connection: Connection) -> None:
+    """Let only one node migrate at a time."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+        connection.execute(text("SET LOCAL statement_timeout = '600s'"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MIGRATION_LOCK})
+
+
+def run(connection: Connection, statement: str, values: Sequence[Any] = ()) -> Any:
+    """Run a statement with a ? for each value, by the driver itself, and return its cursor.
+
+    What every batch does goes this way: SQLAlchemy takes five times as long as SQLite to find one row.
+    """
+    driver: Any = connection.connection.dbapi_connection
+    if connection.dialect.name == "postgresql":
+        return driver.execute(_for_psycopg(statement), values)
+    return driver.execute(statement, values)
+
+
+def run_many(connection: Connection, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Run a statement once for each row of values."""
+    if len(rows) == 1:
+        run(connection, statement, rows[0])
+        return
+    cursor: Any = connection.connection.cursor()
+    cursor.executemany(_for_psycopg(statement) if connection.dialect.name == "postgresql" else statement, rows)
+    cursor.close()
+
+
+@lru_cache(1000)
+def _for_psycopg(statement: str) -> str:
+    return statement.replace("?", "%s")
+
+
+def find_some(connection: Connection, statement: str, before: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
+    """Return the rows of a statement that ends in IN: values before it, and those wanted, some at a time.
+
+    They are filled up to 1, 2, 4, ... with the last one, so that there are few different statements.
+    """
+    found: list[Any] = []
+    for start in range(0, len(wanted), MAX_ROWS_PER_INSERT):
+        part = list(wanted[start : start + MAX_ROWS_PER_INSERT])
+        size = 1 << (len(part) - 1).bit_length()
+        marks = _marks(size)
+        found += run(connection, f"{statement} IN {marks}", (*before, *part, *(part[-1:] * (size - len(part)))))
+    return found
+
+
+@lru_cache(64)
+def _marks(size: int) -> str:
+    return f"({', '.join(['?'] * size)})"
+
+
+def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows, tuples of all columns, by statements of 1, 2, 4, ... rows, so that there are few different ones.
+
+    A driver lets go of Python's lock for every statement, and may wait long to get it back: one for each row would be
+    slower than all the rest.
+    """
+    done = 0
+    while done < len(rows):
+        size = min(MAX_ROWS_PER_INSERT, 1 << ((len(rows) - done).bit_length() - 1))
+        values = tuple(chain.from_iterable(rows[done : done + size]))
+        run(connection, _insert_text(table, size), values)
+        done += size
+
+
+@lru_cache(64)
+def _insert_text(table: Table, size: int) -> str:
+    names = [f'"{column.name}"' for column in table.c]
+    rows = ", ".join([_marks(len(names))] * size)
+    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES {rows}"  # noqa: S608
+
+
+def insert_new(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """Return an insert that leaves a row alone if it is already there."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()

@@ -1,0 +1,78 @@
+"""An entry of the log as a row of its table, and back; and the queries that find a decision with what became of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import select
+
+from ocucb.arm_statistics import ArmStatistics
+from ocucb.service.errors import LogError
+from ocucb.service.records import Entry
+from ocucb.service.stores.tables import log
+from ocucb.service.text import decode, encode
+
+_STATISTICS = [field.name for field in fields(ArmStatistics)]
+_PLACE = Entry._fields.index("statistics")
+LOG_COLUMNS = [log.c[name] for name in (*Entry._fields[:_PLACE], *_STATISTICS, *Entry._fields[_PLACE + 1 :])]
+_statistics_values = attrgetter(*_STATISTICS)
+_NO_STATISTICS = (None,) * len(_STATISTICS)
+_OUTCOME, _CORRECTION = log.alias("outcome"), log.alias("correction")
+SELECT_DECISIONS = select(
+    *LOG_COLUMNS,
+    *(_OUTCOME.c[column.name].label(f"outcome_{column.name}") for column in LOG_COLUMNS),
+    _CORRECTION.c.seq.label("corrected"),
+).select_from(
+    log.outerjoin(_OUTCOME, (_OUTCOME.c.experiment == log.c.experiment) & (_OUTCOME.c.decision == log.c.seq)).outerjoin(
+        _CORRECTION, (_CORRECTION.c.experiment == log.c.experiment) & (_CORRECTION.c.decision == _OUTCOME.c.seq)
+    )
+)
+"""Each entry with the one that refers to it, and the seq of the correction in the place of that one."""
+
+
+def _columns(table: str) -> str:
+    return ", ".join(f'{table}."{column.name}"' for column in LOG_COLUMNS)
+
+
+FIND_DECISIONS = (
+    f"SELECT {_columns('made')}, {_columns('outcome')} FROM log made "  # noqa: S608
+    "LEFT JOIN log outcome ON outcome.experiment = made.experiment AND outcome.decision = made.seq "
+    "WHERE made.experiment = ? AND made.seq"
+)
+
+
+def pairs(rows: Iterable[Any]) -> Iterator[tuple[Entry, Entry | None]]:
+    """Yield entries, each with the one that refers to it, if there is one."""
+    width = len(LOG_COLUMNS)
+    for row in rows:
+        theirs = row[width : 2 * width]
+        yield to_entry(row[:width]), None if theirs[0] is None else to_entry(theirs)
+
+
+def to_row(experiment: int, entry: Entry) -> tuple[Any, ...]:
+    """Return the row of an entry: its experiment, and then the columns of the log."""
+    seq, kind, at, arm, *rest, statistics, probability, data = entry
+    label = None if arm is None else str(arm) if type(arm) is int else encode(arm)
+    known = _NO_STATISTICS if statistics is None else _statistics_values(statistics)
+    return (experiment, seq, kind, at, label, *rest, *known, probability, None if data is None else encode(data))
+
+
+def to_entry(row: Sequence[Any]) -> Entry:
+    """Return the entry of a row with the columns of the log."""
+    seq, kind, at, arm, decision, reward, token, unit, deadline, *known, probability, data = row
+    pulls, pending, mean, index, effective = known
+    try:
+        label, change = None if arm is None else decode(arm), None if data is None else decode(data)
+    except ValueError:
+        raise LogError(f"entry {seq} of the log cannot be read") from None
+    statistics = None
+    if pulls is not None:
+        if index is not None and not math.isfinite(index):  # so older services wrote that an arm was not compared
+            index = None
+        # Where they kept no `pending`, it is None against its type: better than to ask all for it who use a bandit.
+        statistics = ArmStatistics(pulls, pending, mean, index, effective)
+    return Entry(seq, kind, at, label, decision, reward, token, unit, deadline, statistics, probability, change)

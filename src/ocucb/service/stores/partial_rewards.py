@@ -1,0 +1,31 @@
+"""Partial rewards of decisions whose window is open, as rows: found by their decision, deleted once they are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ocucb.service.stores.dialects import find_some, insert_rows, run_many
+from ocucb.service.stores.store import Transaction
+from ocucb.service.stores.tables import partial_rewards
+
+_FIND = "SELECT decision, part, reward FROM partial_rewards WHERE experiment = ? AND decision"
+_DELETE = "DELETE FROM partial_rewards WHERE experiment = ? AND decision = ?"
+
+
+def find_parts(transaction: Transaction, experiment: int, decisions: Sequence[int]) -> dict[int, dict[str, float]]:
+    """Return the partial rewards of each of these decisions, by their names."""
+    found: dict[int, dict[str, float]] = {seq: {} for seq in decisions}
+    for decision, part, reward in find_some(transaction.connection, _FIND, [experiment], decisions):
+        found[decision][part] = reward
+    return found
+
+
+def add_parts(transaction: Transaction, rows: Sequence[tuple[int, int, str, float]]) -> None:
+    """Store partial rewards: (experiment, decision, part, reward)."""
+    insert_rows(transaction.connection, partial_rewards, rows)
+
+
+def delete_parts(transaction: Transaction, decisions: Sequence[tuple[int, int]]) -> None:
+    """Delete the partial rewards of decisions that are closed: (experiment, decision)."""
+    if decisions:
+        run_many(transaction.connection, _DELETE, decisions)

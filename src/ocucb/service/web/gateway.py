@@ -1,0 +1,265 @@
+"""The gateway: all that happens to every request, before and after its route, in one place."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ocucb.service.access import ApiKey
+from ocucb.service.errors import DeniedError, StoreError, UnavailableError, UnknownExperimentError
+from ocucb.service.web.app_state import CONTEXT, AppState, RequestContext
+from ocucb.service.web.errors import Problem, Refusal, problem_of, retry_after
+from ocucb.service.web.forwarding import Answered, Forwarded, HomeRefusal
+from ocucb.service.web.headers import ResponseSender
+from ocucb.service.web.limits import ClientDisconnected, TokenBuckets, network_of, read_body
+from ocucb.service.web.page.rendering import problem_page
+from ocucb.service.web.paths import RouteTree
+from ocucb.service.web.refresh import KeyRefresher
+from ocucb.service.web.route_table import PAGE_POLICY, RoutePolicy
+from ocucb.service.web.tracing import trace_id
+
+logger = logging.getLogger("ocucb.service.web")
+
+USED_HEADERS = frozenset(
+    (
+        b"accept",
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"idempotency-key",
+        b"traceparent",
+        b"transfer-encoding",
+        b"x-request-id",
+    )
+)
+MAX_FAILED_KEYS_PER_MINUTE = 60  # from one address
+MAX_FORM_BYTES = 100_000
+MAX_URL_LENGTH = 8192
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_CLIENT_CLOSED_REQUEST = 499
+
+
+class Gateway:
+    """Asks of every request: which route, whose key, how often, how large. Lets it in, and notes what came of it."""
+
+    def __init__(self, app: ASGIApp, app_state: AppState, routes: RouteTree) -> None:
+        settings = app_state.service.settings
+        self._app, self._app_state, self._routes = app, app_state, routes
+        self._settings, self._access = settings, app_state.service.access
+        self._tracing = app_state.service.tracing
+        self._max_body_bytes = {
+            "form": min(MAX_FORM_BYTES, settings.largest_body),
+            "body": settings.largest_body,
+            "import": settings.largest_import,
+        }
+        self._key_rates = TokenBuckets(settings.rate, settings.rate)
+        self._failed_keys = TokenBuckets(MAX_FAILED_KEYS_PER_MINUTE / 60, MAX_FAILED_KEYS_PER_MINUTE)
+        self._refresh_for_new_keys = KeyRefresher(self._access, 0.05)
+        self._refresh_now = KeyRefresher(self._access, 0.0)
+        self._node_name, self._request_numbers = secrets.token_hex(6), itertools.count(1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await (_close_websocket(receive, send) if scope["type"] == "websocket" else self._app(scope, receive, send))
+            return
+        began = time.perf_counter()
+        headers = {name: value for name, value in scope["headers"] if name in USED_HEADERS}
+        context = RequestContext(self._app_state, headers, self._request_id(headers.get(b"x-request-id")))
+        response = ResponseSender(send, context.id)
+        if self._tracing is not None:
+            context.span = self._tracing.start(scope["method"], headers)
+        try:
+            await self._serve(context, scope, receive, response)
+        except ClientDisconnected:
+            response.status = _CLIENT_CLOSED_REQUEST
+        except Exception as error:
+            await self._answer_error(error, context, scope, receive, response)
+        finally:
+            self._record_answer(context, scope["method"], response.status, time.perf_counter() - began)
+
+    def _request_id(self, given: bytes | None) -> str:
+        if given is not None and _REQUEST_ID.fullmatch(given):
+            return given.decode()
+        return f"{self._node_name}-{next(self._request_numbers):x}"
+
+    async def _serve(self, context: RequestContext, scope: Scope, receive: Receive, response: ResponseSender) -> None:
+        if len(scope["path"]) + len(scope["query_string"]) > MAX_URL_LENGTH:
+            raise Refusal(414, f"the address must be {MAX_URL_LENGTH} characters or less")
+        route, parameters = self._routes.find(scope["path"], scope["method"])
+        context.route, response.policy = route, route.policy
+        if route.policy.role is not None:
+            await self._admit(context, route.policy, route.policy.role, parameters, scope)
+        if route.policy.size is not None:
+            await self._read_body(context, route.policy, self._max_body_bytes[route.policy.size], receive)
+        if route.policy.direct:
+            await _send_json(response, 200, await route.endpoint(context=context, **parameters))
+        else:
+            scope[CONTEXT] = context
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            await self._app({**scope, "method": method}, _replay_body(context.body, receive), response)
+
+    async def serve_forwarded(self, request: Forwarded) -> Answered:
+        """Serve a request that another node has passed on, as if its caller had come here; it stays here."""
+        began = time.perf_counter()
+        key = request.idempotency_key
+        headers = {b"authorization": request.authorization.encode("latin-1", "replace")}
+        if key is not None:
+            headers[b"idempotency-key"] = key.encode("latin-1", "replace")
+        if request.traceparent is not None:
+            headers[b"traceparent"] = request.traceparent.encode("latin-1", "replace")
+        context = RequestContext(
+            self._app_state, headers, self._request_id(request.request_id.encode()), forwarded=True
+        )
+        context.body = request.body.encode()
+        if self._tracing is not None:
+            context.span = self._tracing.start("POST", headers)
+        answer = Answered(500, b"", {})
+        try:
+            answer = Answered(200, await self._serve_forwarded(context, request.path), {})
+        except Exception as error:
+            problem = self._note_problem(error, context)
+            answer = Answered(problem.status, problem.body(context.id), dict(problem.headers))
+        finally:
+            self._record_answer(context, "POST", answer.status, time.perf_counter() - began)
+        return answer
+
+    async def _serve_forwarded(self, context: RequestContext, path: str) -> bytes:
+        route, parameters = self._routes.find(path, "POST")
+        context.route = route
+        if not route.policy.forwards or route.policy.role is None or route.policy.size is None:
+            raise Refusal(404, "requests for this path are not passed on")
+        if len(context.body) > self._max_body_bytes[route.policy.size]:
+            raise Refusal(413, "the body is too large; send it in parts")
+        await self._admit(context, route.policy, route.policy.role, parameters, {})
+        body: bytes = await route.endpoint(context=context, **parameters)
+        return body
+
+    async def _admit(
+        self, context: RequestContext, policy: RoutePolicy, role: str, parameters: Mapping[str, str], scope: Scope
+    ) -> None:
+        """Find out whose request it is; to a key that does not see an experiment there is none."""
+        context.key = await self._authorize(context, policy, role, scope)
+        if "name" in parameters and not context.key.sees(parameters["name"]):
+            raise UnknownExperimentError(parameters["name"])
+
+    async def _authorize(self, context: RequestContext, policy: RoutePolicy, role: str, scope: Scope) -> ApiKey:
+        """Return the caller's key, if it is valid, not used too often, and good for this route."""
+        scheme, _, text = context.headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        text = text.strip() if scheme.lower() == "bearer" else ""
+        key = self._access.identify(text) or await self._find_new_key(text, scope)
+        if wait := self._key_rates.take(key.id):
+            rate = self._settings.rate
+            raise Refusal(429, f"a key has {rate} requests per second; slow down", retry_after(wait))
+        if policy.fresh is not None:
+            key = await self._recheck(key, policy)
+        if not key.may(role):
+            raise Refusal(403, f"this needs a key with the role {role}; this key has {', '.join(sorted(key.roles))}")
+        return key
+
+    async def _find_new_key(self, text: str, scope: Scope) -> ApiKey:
+        """Return a key that was made on another node just now, or refuse; whoever fails often is not looked up."""
+        if wait := self._failed_keys.take(network_of(scope.get("client"))):
+            raise Refusal(429, "too many requests without a valid key; try again later", retry_after(wait))
+        if text.startswith("ocucb_"):
+            await self._app_state.with_timeout(self._refresh_for_new_keys())
+        key = self._access.identify(text)
+        if key is None:
+            raise DeniedError
+        return key
+
+    async def _recheck(self, key: ApiKey, policy: RoutePolicy) -> ApiKey:
+        try:
+            await self._app_state.with_timeout(self._refresh_now())
+        except UnavailableError:
+            if policy.fresh == "must":
+                raise
+        found = self._access.find(key.id)
+        if found is None:
+            raise DeniedError
+        return found
+
+    async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:
+        seconds = self._settings.patience * max(1.0, most / self._settings.largest_body)
+        context.body = await read_body(receive, context.headers, most, seconds)
+        if context.body and policy.media and context.media not in policy.media:
+            raise Refusal(415, f"the body must be {' or '.join(policy.media)}; say so in the header Content-Type")
+
+    async def _answer_error(
+        self, error: Exception, context: RequestContext, scope: Scope, receive: Receive, response: ResponseSender
+    ) -> None:
+        """Answer an error: as JSON, or to a browser that is lost as a page."""
+        if isinstance(error, HomeRefusal) and not response.status:
+            theirs = [(name.lower().encode(), value.encode()) for name, value in error.answer.headers.items()]
+            await _send_json(response, error.answer.status, error.answer.body, theirs)
+            return
+        problem = self._note_problem(error, context)
+        if response.status:  # too late to say so: the answer breaks off, and the caller sees that it did
+            return
+        if b"text/html" in context.headers.get(b"accept", b"") and not scope["path"].startswith("/v1/"):
+            response.policy = PAGE_POLICY
+            await problem_page(problem)(scope, receive, response)
+            return
+        headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
+        await _send_json(response, problem.status, problem.body(context.id), headers)
+
+    def _note_problem(self, error: Exception, context: RequestContext) -> Problem:
+        """Return an error as callers see it, and log what they do not see."""
+        problem = problem_of(error)
+        if isinstance(error, StoreError):
+            context.reason = error.reason
+        elif problem.status == 500:
+            logger.error("a request failed", exc_info=error, extra={"fields": {"request_id": context.id}})
+        return problem
+
+    def _record_answer(self, context: RequestContext, method: str, status: int, seconds: float) -> None:
+        route = context.route
+        if self._tracing is not None and context.span is not None:
+            template = "unmatched" if route is None else route.template
+            self._tracing.end(context.span, method, template, status, context.id, context.key.id)
+        self._app_state.metrics.count_answer("unmatched" if route is None else route.name, status, seconds)
+        quiet = status < 300 and route is not None and route.policy.quiet
+        level = logging.WARNING if status >= 500 else logging.DEBUG if quiet else logging.INFO
+        if logger.isEnabledFor(level):
+            fields = {
+                "request_id": context.id,
+                "method": method,
+                "route": "unmatched" if route is None else route.template,
+                "status": status,
+                "milliseconds": round(seconds * 1000, 3),
+                "key": context.key.id or None,
+            }
+            if context.span is not None:
+                fields["trace_id"] = trace_id(context.span)
+            if context.reason:
+                fields["reason"] = context.reason
+            logger.log(level, "%s %s %d", method, fields["route"], status, extra={"fields": fields})
+
+
+async def _send_json(
+    response: ResponseSender, status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Send a body of JSON."""
+    head = [*headers, (b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await response({"type": "http.response.start", "status": status, "headers": head})
+    await response({"type": "http.response.body", "body": body})
+
+
+def _replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return a receive that gives a body that has been read, and then waits for the end."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def give() -> Message:
+        return left.pop() if left else await receive()
+
+    return give
+
+
+async def _close_websocket(receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "websocket.close"})

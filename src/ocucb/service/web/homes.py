@@ -1,0 +1,97 @@
+"""Where a request is served: at the home of its experiment, or here; and the route by which it arrives there."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+
+from ocucb.service.ids import parse_id
+from ocucb.service.stores.nodes import NodeRecord
+from ocucb.service.web.app_state import Context, RequestContext
+from ocucb.service.web.forwarding import MAX_BYTES, MAX_REQUESTS, Forwarded, HomeRefusal
+from ocucb.service.web.messages import read
+
+router = APIRouter()
+
+
+def home_of(context: RequestContext, experiment: str) -> NodeRecord | None:
+    """Return the node to which a request for an experiment is passed on; None if it is served here."""
+    forwarder = context.forwarder
+    return None if forwarder is None else forwarder.home(experiment)
+
+
+def home_of_decision(context: RequestContext, decision: str) -> NodeRecord | None:
+    """Return the node to which a reward is passed on; None if it is taken here."""
+    forwarder = context.forwarder
+    parts = None if forwarder is None else parse_id(decision)
+    return None if forwarder is None or parts is None else forwarder.home_of_id(parts.experiment)
+
+
+async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: bytes, repeatable: bool) -> bytes | None:
+    """Return what the home answers to a request, with its caller's own key; None if it must be served here.
+
+    So it is if the home does not answer, and if it cannot serve a request that may be made twice.
+    """
+    forwarder = context.forwarder
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:  # which is refused here as well as there
+        return None
+    if forwarder is None or len(body) > MAX_BYTES:
+        return None
+    key = context.headers.get(b"idempotency-key")
+    request = Forwarded(
+        path,
+        context.headers.get(b"authorization", b"").decode("latin-1"),
+        None if key is None else key.decode("latin-1"),
+        context.id,
+        text,
+        _traceparent(context),
+    )
+    answer = await forwarder.pass_on(home, request)
+    if answer is None or (answer.status == 503 and repeatable):
+        context.app_state.metrics.forwarded.labels("served here").inc()
+        return None
+    context.app_state.metrics.forwarded.labels("answered").inc()
+    if answer.status != 200:
+        raise HomeRefusal(answer)
+    return answer.body
+
+
+def _traceparent(context: RequestContext) -> str | None:
+    tracing = context.app_state.service.tracing
+    given = context.headers.get(b"traceparent")
+    if tracing is not None and context.span is not None:
+        return tracing.header(context.span)
+    return None if given is None else given.decode("latin-1")
+
+
+class ForwardedRequest(BaseModel):
+    """A request that another node passes on."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    path: str
+    authorization: str
+    idempotency_key: str | None
+    request_id: str
+    body: str
+    traceparent: str | None = None
+
+
+class ForwardedRequests(BaseModel):
+    """Many of them."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    requests: list[ForwardedRequest] = Field(max_length=MAX_REQUESTS)
+
+
+@router.post("/v1/forwarded", include_in_schema=False, response_model=None)
+async def forwarded(context: Context) -> bytes:
+    """Serve requests that another node passes on, each with the key of its own caller."""
+    given = read(ForwardedRequests, context.body)
+    serve = context.app_state.serve_forwarded
+    answers = await asyncio.gather(*(serve(Forwarded(**vars(one))) for one in given.requests))
+    return to_json({"answers": [answer._asdict() for answer in answers]})
