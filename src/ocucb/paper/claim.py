@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-Choice = TypeVar("Choice")
-Size = Literal["quick", "full"]
-Scale = Literal["log", "linear"]
+from ocucb.lab.chart import Chart
+from ocucb.lab.study import Size
+
+Option = TypeVar("Option")
 
 
 class Verdict(Enum):
@@ -30,7 +31,7 @@ class Effort:
     size: Size = "quick"
     seed: int = 0
 
-    def pick(self, quick: Choice, full: Choice) -> Choice:
+    def pick(self, quick: Option, full: Option) -> Option:
         """Return the first for a quick check, the second for a full one."""
         return quick if self.size == "quick" else full
 
@@ -42,30 +43,6 @@ class Table:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a picture: what was measured, with a band if it is uncertain; or a bound, drawn in grey."""
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    bound: bool = False
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture of what came out, as data."""
-
-    title: str
-    x_label: str
-    y_label: str
-    lines: tuple[Line, ...]
-    x_scale: Scale = "linear"
-    y_scale: Scale = "linear"
 
 
 @dataclass(frozen=True)
@@ -83,7 +60,7 @@ class Finding:
     false_alarm: float = 0.0
     counterexample: str = ""
     tables: tuple[Table, ...] = ()
-    pictures: tuple[Picture, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
 
 @dataclass(frozen=True)

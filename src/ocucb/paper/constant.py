@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Finding, Line, Picture, Table, Verdict
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
-from ocucb.paper.regrets import growth, largest, power, regrets, span
+from ocucb.paper.claim import Finding, Table, Verdict
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
+from ocucb.paper.regrets import format_interval, format_power, growth, largest, regrets
 from ocucb.policies import Policy
 
 
 @dataclass(frozen=True)
-class Instance:
+class RegretInstance:
     """A policy on a problem, watched at some horizons.
 
     label : the policy's parameters, as a reader shall see them.
@@ -40,16 +41,16 @@ class Instance:
 class Need(NamedTuple):
     """The constant that an instance needs at one horizon, as a share of the constant asked about."""
 
-    instance: Instance
+    instance: RegretInstance
     horizon: int
     share: Interval
 
 
-Sums = Callable[[Instance], Floats]  # the sum at each horizon of an instance
+Sums = Callable[[RegretInstance], Floats]  # the sum at each horizon of an instance
 Peaks = dict[tuple[int, int], Interval]  # (K, n) -> the largest share
 
 
-def find_constant(instances: Sequence[Instance], sums: Sums, seed: int, limit: str) -> Finding:
+def find_constant(instances: Sequence[RegretInstance], sums: Sums, seed: int, limit: str) -> Finding:
     """Judge "the constant asked about, called `limit`, is enough on every instance"."""
     for instance in instances:
         for n, value in zip(instance.horizons, sums(instance), strict=True):
@@ -67,28 +68,28 @@ def find_constant(instances: Sequence[Instance], sums: Sums, seed: int, limit: s
         f"at most {most.high:.2f} times ({_words(top)}). {_movement(peaks)}"
         + ("" if verdict is Verdict.FAILS else _room(limit)),
         ALARM,
-        f"{_words(over)} needs {span(over.share)} times {limit}." if verdict is Verdict.FAILS else "",
+        f"{_words(over)} needs {format_interval(over.share)} times {limit}." if verdict is Verdict.FAILS else "",
         (_table(found, peaks, limit),),
-        (_picture(peaks, limit),),
+        (_chart(peaks, limit),),
     )
 
 
 def _words(need: Need) -> str:
-    return f"{need.instance.label} on {need.instance.problem.name} at n = {power(need.horizon)}"
+    return f"{need.instance.label} on {need.instance.problem.name} at n = {format_power(need.horizon)}"
 
 
-def needs(instances: Sequence[Instance], sums: Sums, seed: int) -> list[Need]:
+def needs(instances: Sequence[RegretInstance], sums: Sums, seed: int) -> list[Need]:
     """Measure the constants that instances need; their sums must be positive."""
     of = sum(len(instance.horizons) for instance in instances)
     found = []
     for instance in instances:
         regret = regrets(instance.policy, instance.problem, instance.horizons, instance.runs, seed)
         shares = regret / (instance.limit * sums(instance))
-        found += [Need(instance, n, mean(shares[:, i], of)) for i, n in enumerate(instance.horizons)]
+        found += [Need(instance, n, mean_interval(shares[:, i], of)) for i, n in enumerate(instance.horizons)]
     return found
 
 
-def _impossible(instance: Instance, n: int, value: float, seed: int) -> Finding:
+def _impossible(instance: RegretInstance, n: int, value: float, seed: int) -> Finding:
     """Return the finding for a sum that is not positive: regret is, so that no constant works."""
     regret = float(regrets(instance.policy, instance.problem, (n,), instance.runs, seed).mean())
     least = min(gap for gap in instance.problem.gaps if gap > 0.0)
@@ -128,15 +129,15 @@ def _movement(peaks: Peaks) -> str:
     first, last = peaks[arms[0], horizons[0]], peaks[arms[0], horizons[-1]]
     with_n = growth(last, first, horizons[-1] / horizons[0])
     text = (
-        f"At K = {arms[0]} it goes from {first.value:.2f} to {last.value:.2f} as n goes from {power(horizons[0])} to "
-        f"{power(horizons[-1])}, like n^{with_n.value:.3f} (the exponent lies between {with_n.low:.3f} and "
-        f"{with_n.high:.3f})"
+        f"At K = {arms[0]} it goes from {first.value:.2f} to {last.value:.2f} as n goes from "
+        f"{format_power(horizons[0])} to {format_power(horizons[-1])}, like n^{with_n.value:.3f} (the "
+        f"exponent lies between {with_n.low:.3f} and {with_n.high:.3f})"
     )
     common = max(n for _, n in peaks if all((k, n) in peaks for k in arms))
     few, many = peaks[arms[0], common], peaks[arms[-1], common]
     with_arms = growth(many, few, arms[-1] / arms[0])
     return (
-        f"{text}. At n = {power(common)} it goes from {few.value:.2f} "
+        f"{text}. At n = {format_power(common)} it goes from {few.value:.2f} "
         f"to {many.value:.2f} as K goes from {arms[0]} to {arms[-1]}, like K^{with_arms.value:.3f} (between "
         f"{with_arms.low:.3f} and {with_arms.high:.3f})."
     )
@@ -147,7 +148,16 @@ def _table(found: Sequence[Need], peaks: Peaks, limit: str) -> Table:
     for (arms, n), peak in peaks.items():
         here = [need for need in found if need.instance.problem.arms == arms and need.horizon == n]
         top = max(here, key=lambda need: need.share.value)
-        rows.append((str(arms), power(n), str(len(here)), span(peak), top.instance.problem.name, top.instance.label))
+        rows.append(
+            (
+                str(arms),
+                format_power(n),
+                str(len(here)),
+                format_interval(peak),
+                top.instance.problem.name,
+                top.instance.label,
+            )
+        )
     return Table(
         f"Largest regret over its sum, in units of {limit}",
         ("K", "n", "instances", "share", "largest on", "by"),
@@ -155,7 +165,7 @@ def _table(found: Sequence[Need], peaks: Peaks, limit: str) -> Table:
     )
 
 
-def _picture(peaks: Peaks, limit: str) -> Picture:
+def _chart(peaks: Peaks, limit: str) -> Chart:
     lines = []
     for arms in sorted({k for k, _ in peaks}):
         mine = {n: peak for (k, n), peak in peaks.items() if k == arms and n >= 100}
@@ -170,6 +180,4 @@ def _picture(peaks: Peaks, limit: str) -> Picture:
         )
     ends = [min(n for _, n in peaks if n >= 100), max(n for _, n in peaks)]
     lines.append(Line(limit, ends, [1.0, 1.0], bound=True))
-    return Picture(
-        "The constant needed", "n", f"largest regret / sum, in units of {limit}", tuple(lines), x_scale="log"
-    )
+    return Chart("The constant needed", "n", f"largest regret / sum, in units of {limit}", tuple(lines), x_scale="log")

@@ -43,7 +43,7 @@ def proportion(hits: int, trials: int, of: int = 1) -> Interval:
     return Interval(float(low), hits / trials, float(high))
 
 
-def mean(samples: npt.ArrayLike, of: int = 1) -> Interval:
+def mean_interval(samples: npt.ArrayLike, of: int = 1) -> Interval:
     """Return Student's interval for an expectation; good for thousands of samples without heavy tails."""
     values = np.asarray(samples, dtype=float)
     middle = float(values.mean())

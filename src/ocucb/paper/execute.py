@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ocucb.errors import ParameterError
-from ocucb.lab.charts import svg
+from ocucb.lab.chart_svg import to_svg
 from ocucb.paper import table
 from ocucb.paper.claim import Check, Claim, Effort, Finding
 
 
 @dataclass(frozen=True)
-class Result:
-    """A check and what came out of it: a finding, with its pictures drawn, or the error that it raised instead."""
+class CheckResult:
+    """A check and what came out of it: a finding, with its charts drawn, or the error that it raised instead."""
 
     claim: Claim
     check: Check
@@ -48,7 +48,7 @@ def anchor_of(name: str) -> str:
     return f"check-{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')}"
 
 
-def choose(numbers: Sequence[int] = ()) -> tuple[Claim, ...]:
+def select_claims(numbers: Sequence[int] = ()) -> tuple[Claim, ...]:
     """Return the claims with these numbers, in the order of the table; without numbers all of them."""
     known = [claim.number for claim in table.CLAIMS]
     for number in numbers:
@@ -57,7 +57,7 @@ def choose(numbers: Sequence[int] = ()) -> tuple[Claim, ...]:
     return tuple(claim for claim in table.CLAIMS if not numbers or claim.number in numbers)
 
 
-def execute(claims: Sequence[Claim], effort: Effort, executor: Executor) -> Generator[Result]:
+def execute(claims: Sequence[Claim], effort: Effort, executor: Executor) -> Generator[CheckResult]:
     """Execute all checks of some claims of the table and yield each result as it comes; their order means nothing."""
     futures = {
         executor.submit(_find, claim.number, check.name, effort): (claim, check)
@@ -67,13 +67,13 @@ def execute(claims: Sequence[Claim], effort: Effort, executor: Executor) -> Gene
     try:
         for future in as_completed(futures):
             claim, check = futures[future]
-            yield Result(claim, check, *future.result())
+            yield CheckResult(claim, check, *future.result())
     finally:  # an interrupt too: the rest shall not be executed for nothing
         for future in futures:
             future.cancel()
 
 
-def in_order(results: Sequence[Result]) -> list[Result]:
+def in_order(results: Sequence[CheckResult]) -> list[CheckResult]:
     """Return results in the order of the table."""
     names = [name_of(claim, check) for claim in table.CLAIMS for check in claim.checks]
     return sorted(results, key=lambda result: names.index(result.name))
@@ -87,13 +87,15 @@ class _Found(NamedTuple):
 
 
 def _find(number: int, name: str, effort: Effort) -> _Found:
-    """Execute one check and draw its pictures. Only names and findings travel: a check may hold what cannot be sent."""
+    """Execute one check and draw its charts. Only names and findings travel: a check may hold what cannot be sent."""
     start = time.perf_counter()
-    claim, check = next((claim, check) for claim in choose([number]) for check in claim.checks if check.name == name)
+    claim, check = next(
+        (claim, check) for claim in select_claims([number]) for check in claim.checks if check.name == name
+    )
     key = anchor_of(name_of(claim, check))
     try:
         finding = check.find(effort)
-        drawings = tuple(svg(picture, f"{key}-{k}") for k, picture in enumerate(finding.pictures, 1))
+        drawings = tuple(to_svg(chart, f"{key}-{k}") for k, chart in enumerate(finding.charts, 1))
     except Exception as problem:
         return _Found(None, _words(problem), time.perf_counter() - start)
     return _Found(finding, "", time.perf_counter() - start, drawings)

@@ -13,14 +13,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from ocucb.lab.plots import DARK_PALETTE, PAGE, PALETTE
+from ocucb.lab.chart import Chart
+from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.paper import table
-from ocucb.paper.claim import Claim, Effort, Picture, Table, Verdict
-from ocucb.paper.execute import Result, anchor_of, in_order, name_of
+from ocucb.paper.claim import Claim, Effort, Table, Verdict
+from ocucb.paper.execute import CheckResult, anchor_of, in_order, name_of
 
 PACKAGES = ("ocucb", "numpy", "numba", "scipy")
 LONGEST = 24  # characters of a cell that is kept on one line
-FEW = 4  # columns of a table that may stand beside another or a picture, those of words counted twice
+FEW = 4  # columns of a table that may stand beside another or a chart, those of words counted twice
 
 
 class Mark(NamedTuple):
@@ -43,12 +44,12 @@ MARKS = {
 ERROR = Mark("error", "!", "did not finish", "did not finish", "an error of the check, not of the paper")
 
 
-def write_page(results: Sequence[Result], effort: Effort, path: Path) -> None:
+def write_page(results: Sequence[CheckResult], effort: Effort, path: Path) -> None:
     """Write the page. It holds all it needs."""
     path.write_text(render(results, effort), encoding="utf-8")
 
 
-def render(results: Sequence[Result], effort: Effort) -> str:
+def render(results: Sequence[CheckResult], effort: Effort) -> str:
     """Return the page as text, the same for the same findings."""
     ordered = in_order(results)
     claims = [list(together) for _, together in groupby(ordered, key=lambda result: result.claim.number)]
@@ -66,12 +67,12 @@ def render(results: Sequence[Result], effort: Effort) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 
-def mark(result: Result) -> Mark:
+def mark(result: CheckResult) -> Mark:
     """Return how the verdict of a result looks."""
     return ERROR if result.finding is None else MARKS[result.finding.verdict]
 
 
-def counts(results: Sequence[Result]) -> list[tuple[Mark, int]]:
+def counts(results: Sequence[CheckResult]) -> list[tuple[Mark, int]]:
     """Return how often each verdict came out; errors only if there are any."""
     found = Counter(mark(result) for result in results)
     return [(one, found[one]) for one in (*MARKS.values(), ERROR) if one is not ERROR or found[one]]
@@ -83,7 +84,7 @@ def provenance(effort: Effort) -> dict[str, str]:
     return {"size": effort.size, "seed": str(effort.seed)} | versions
 
 
-def _facts(results: Sequence[Result], effort: Effort) -> str:
+def _facts(results: Sequence[CheckResult], effort: Effort) -> str:
     numbers = list(dict.fromkeys(result.claim.number for result in results))
     checks, claims = _many(len(results), "check"), _many(len(numbers), "claim")
     which = f"{'claim' if len(numbers) == 1 else 'claims'} {', '.join(map(str, numbers))}"
@@ -102,7 +103,7 @@ def _count(look: Mark, count: int) -> str:
     )
 
 
-def _entry(results: Sequence[Result]) -> str:
+def _entry(results: Sequence[CheckResult]) -> str:
     """Return a line of the contents: a claim, and its checks with their verdicts."""
     claim = results[0].claim
     chips = "".join(
@@ -113,7 +114,7 @@ def _entry(results: Sequence[Result]) -> str:
     return f'<li><a href="#claim-{claim.number}">{_title(claim)}</a><span class="chips">{chips}</span></li>'
 
 
-def _claim(results: Sequence[Result]) -> str:
+def _claim(results: Sequence[CheckResult]) -> str:
     claim = results[0].claim
     checks = "\n".join(_check(result) for result in results)
     heading = f'<h2 id="heading-{claim.number}">{_title(claim)}</h2>'
@@ -128,7 +129,7 @@ def _title(claim: Claim) -> str:
     return f'<span class="number">{claim.number}</span>{escape(claim.title)}'
 
 
-def _check(result: Result) -> str:
+def _check(result: CheckResult) -> str:
     """Return all there is about one check."""
     anchor, look = anchor_of(result.name), mark(result)
     badge = f'<span class="badge {look.kind}"><span aria-hidden="true">{look.sign}</span>{look.words}</span>'
@@ -140,7 +141,7 @@ def _check(result: Result) -> str:
     )
 
 
-def _terms(result: Result) -> Iterable[tuple[str, str, str]]:
+def _terms(result: CheckResult) -> Iterable[tuple[str, str, str]]:
     """Yield what is said of a check: the term, the attributes of its text, and the text."""
     check, finding = result.check, result.finding
     places = "".join(f"<span>{_place(place)}</span>" for place in check.places)
@@ -179,17 +180,17 @@ def _link(name: str) -> str:
     return f'<a href="#{anchor_of(name)}">{escape(name)}</a>'
 
 
-def _evidence(result: Result) -> str:
-    """Return the pictures and tables of a finding."""
+def _evidence(result: CheckResult) -> str:
+    """Return the charts and tables of a finding."""
     if result.finding is None:
         return ""
-    pictures = map(_picture, result.finding.pictures, result.drawings)
-    shown = [*pictures, *map(_table, result.finding.tables)]
+    charts = map(_chart, result.finding.charts, result.drawings)
+    shown = [*charts, *map(_table, result.finding.tables)]
     return '<div class="evidence">\n' + "\n".join(shown) + "\n</div>\n" if shown else ""
 
 
-def _picture(picture: Picture, drawing: str) -> str:
-    return f"<figure><figcaption>{escape(picture.title)}</figcaption>\n{drawing}\n</figure>"
+def _chart(chart: Chart, drawing: str) -> str:
+    return f"<figure><figcaption>{escape(chart.title)}</figcaption>\n{drawing}\n</figure>"
 
 
 def _table(shown: Table) -> str:
@@ -227,4 +228,4 @@ def _colours(theme: str) -> str:
 def _variables(theme: str) -> str:
     palette = PALETTE if theme == "light" else DARK_PALETTE
     lines = {f"line-{k}": color for k, color in enumerate(palette[:-1])}
-    return " ".join(f"--{name}: {value};" for name, value in {**PAGE[theme], **lines}.items())
+    return " ".join(f"--{name}: {value};" for name, value in {**PAGE_COLOURS[theme], **lines}.items())

@@ -39,7 +39,7 @@ def size(interval: Interval) -> Interval:
     return Interval(max(0.0, low, -high), abs(value), max(high, -low))
 
 
-def percent(interval: Interval, digits: int = 1) -> str:
+def format_percent(interval: Interval, digits: int = 1) -> str:
     """Return a share as text, in per cent, with where it lies."""
     low, value, high = (100.0 * end for end in interval)
     return f"{value:+.{digits}f}% [{low:+.{digits}f}, {high:+.{digits}f}]"

@@ -21,7 +21,7 @@ Given = ParamSpec("Given")
 Made = TypeVar("Made", bound=Policy)
 
 
-def unwarned(make: Callable[Given, Made], *values: Given.args, **named: Given.kwargs) -> Made:
+def without_warning(make: Callable[Given, Made], *values: Given.args, **named: Given.kwargs) -> Made:
     """Build a policy whose guarantee is lost on purpose, without its warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuaranteeWarning)
@@ -51,12 +51,12 @@ def growth(later: Interval, earlier: Interval, times: float) -> Interval:
     return Interval(low, value, high)
 
 
-def span(interval: Interval, digits: int = 2) -> str:
+def format_interval(interval: Interval, digits: int = 2) -> str:
     """Return an interval as text: the value and where it lies."""
     return f"{interval.value:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
 
 
-def power(n: int) -> str:
+def format_power(n: int) -> str:
     """Return a number as text, powers of ten from 1000 on as such."""
     digits = str(n)
     ten = n >= 1000 and digits.strip("0") == "1"

@@ -19,22 +19,31 @@ from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, worst_case
 from ocucb.lab.shard import Shard, play
 from ocucb.lab.tape import arm_key, reward
 from ocucb.noise import Gaussian, Noise
-from ocucb.policies import Policy
+from ocucb.policies import OCUCBn, Policy
 from ocucb.theory.index import index
 from ocucb.theory.optimists import NEVER, boundary
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A problem with its arms sorted, best first, and the η and ρ of the index; the rounds of a run."""
+class RunSetting:
+    """A problem with its arms sorted, best first, and the η and ρ of the index; the rounds of a run.
+
+    shrink : the index has t in place of t log t.
+    """
 
     problem: Problem
     eta: float
     rho: float
     n: int
+    shrink: bool = False
 
     def __str__(self) -> str:
         return f"{self.problem.name}, η = {self.eta:g}, ρ = {self.rho:g}, n = {self.n}"
+
+    @property
+    def policy(self) -> Policy:
+        """The policy with this index."""
+        return OCUCBn(self.eta, self.rho, "t" if self.shrink else "none")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +57,7 @@ class Run:
     state before it.
     """
 
-    setting: Setting
+    setting: RunSetting
     choices: Integers
     tape: Floats
 
@@ -75,27 +84,28 @@ class Run:
 
     @cached_property
     def indices(self) -> Floats:
-        """γ_i(t) by equation (1)."""
-        return index(self.averages, self.pulls, self.rounds, self.setting.eta, self.setting.rho)
+        """γ_i(t) by equation (1), or with t in place of t log t."""
+        setting = self.setting
+        return index(self.averages, self.pulls, self.rounds, setting.eta, setting.rho, shrink=setting.shrink)
 
 
-def settings(n: int) -> tuple[Setting, ...]:
+def settings(n: int, shrink: bool = False) -> tuple[RunSetting, ...]:
     """Return problems of 3 to 100 arms, some with several best arms, with various η and ρ."""
     several = Problem((0.0, 0.0, 0.0, 0.0, -0.02, -0.2, -0.2, -0.5, -1.0), name="four best arms")
     return (
-        Setting(worst_case(3, 0.1), 1.1, 0.5, n),
-        Setting(worst_case(3, 1.0), 2.0, 1.0, n),
-        Setting(worst_case(10, 0.3), 2.0, 0.5, n),
-        Setting(mixed_gaps(), 1.1, 0.75, n),
-        Setting(linear_gaps(10), 4.0, 1.0, n),
-        Setting(several, 1.5, 0.5, n),
-        Setting(several, 16.0, 0.75, n),
-        Setting(linear_gaps(30), 1.1, 1.0, n),
-        Setting(worst_case(100, 0.5), 4.0, 0.5, n),
+        RunSetting(worst_case(3, 0.1), 1.1, 0.5, n, shrink),
+        RunSetting(worst_case(3, 1.0), 2.0, 1.0, n, shrink),
+        RunSetting(worst_case(10, 0.3), 2.0, 0.5, n, shrink),
+        RunSetting(mixed_gaps(), 1.1, 0.75, n, shrink),
+        RunSetting(linear_gaps(10), 4.0, 1.0, n, shrink),
+        RunSetting(several, 1.5, 0.5, n, shrink),
+        RunSetting(several, 16.0, 0.75, n, shrink),
+        RunSetting(linear_gaps(30), 1.1, 1.0, n, shrink),
+        RunSetting(worst_case(100, 0.5), 4.0, 0.5, n, shrink),
     )
 
 
-def worst_runs(setting: Setting, policy: Policy, seed: int, played: int, kept: int) -> Iterator[Run]:
+def worst_runs(setting: RunSetting, policy: Policy, seed: int, played: int, kept: int) -> Iterator[Run]:
     """Play many runs, and give those of the largest regret with their tapes."""
     problem, n = setting.problem, setting.n
     regret = play(Shard(problem, policy, n, (n,), seed, 0, played)).regret[:, 0]
@@ -131,7 +141,7 @@ def optimistic_prefixes(
     return stays
 
 
-def optimism_times(setting: Setting, policy: Policy, thresholds: npt.ArrayLike, seed: int, runs: int) -> Integers:
+def optimism_times(setting: RunSetting, policy: Policy, thresholds: npt.ArrayLike, seed: int, runs: int) -> Integers:
     """Return the round after the last one in which no index reaches a threshold, or 1; one row per run.
 
     τ_Δ of the paper for the threshold μ_1 - Δ/2, as `ocucb.theory.stopping.optimism_time` has it, with n + 1 for "not
@@ -153,6 +163,7 @@ def optimism_times(setting: Setting, policy: Policy, thresholds: npt.ArrayLike, 
             means,
             setting.eta,
             setting.rho,
+            setting.shrink,
             choices[run],
             state,
             levels,
@@ -202,6 +213,7 @@ def _prevail(
     means: Floats,
     eta: float,
     rho: float,
+    shrink: bool,
     choices: Integers,
     state: Floats,
     thresholds: Floats,
@@ -222,7 +234,7 @@ def _prevail(
                 shared = 0.0
                 for j in range(arms):
                     shared += min(pulls[i], powers[j] * rest)
-                level = math.log(max(math.e, log, t / shared * log))
+                level = math.log(max(math.e, log, t / shared * (1.0 if shrink else log)))
                 largest = max(largest, sums[i] / pulls[i] + math.sqrt(2.0 * eta * level / pulls[i]))
             for k in range(len(thresholds)):
                 if largest < thresholds[k]:

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Finding, Line, Picture, Table, Verdict
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
-from ocucb.paper.regrets import power, regrets, span
+from ocucb.paper.claim import Finding, Table, Verdict
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
+from ocucb.paper.regrets import format_interval, format_power, regrets
 from ocucb.policies import Policy
 
 
 @dataclass(frozen=True)
-class Row:
+class ClaimedSlope:
     """A policy on a problem, and the slope claimed for it. A label with no `drawn` stands in the table only."""
 
     label: str
@@ -32,10 +33,10 @@ class Row:
 
 def slope(regret: Floats, checkpoints: Sequence[int], of: int = 1) -> Interval:
     """Return by how much regret rises per unit of log n, from the first checkpoint to the last."""
-    return mean((regret[:, -1] - regret[:, 0]) / math.log(checkpoints[-1] / checkpoints[0]), of)
+    return mean_interval((regret[:, -1] - regret[:, 0]) / math.log(checkpoints[-1] / checkpoints[0]), of)
 
 
-def find_slopes(rows: Sequence[Row], checkpoints: Sequence[int], runs: int, seed: int) -> Finding:
+def find_slopes(rows: Sequence[ClaimedSlope], checkpoints: Sequence[int], runs: int, seed: int) -> Finding:
     """Judge "over the last two decades regret rises by no more than is claimed per unit of log n".
 
     checkpoints : powers of ten, four or more. Since the claim is about n without end, it fails or stays open.
@@ -45,7 +46,7 @@ def find_slopes(rows: Sequence[Row], checkpoints: Sequence[int], runs: int, seed
     failed = at_most(late, [1.0] * len(rows)) is Verdict.FAILS
     worst = max(range(len(rows)), key=lambda i: late[i].low)
     levels = [float(share[:, -1].mean()) / math.log(checkpoints[-1]) for share in played]
-    window = f"from n = {power(checkpoints[-3])} to {power(checkpoints[-1])}"
+    window = f"from n = {format_power(checkpoints[-3])} to {format_power(checkpoints[-1])}"
     values = [interval.value for interval in late]
     return Finding(
         Verdict.FAILS if failed else Verdict.OPEN,
@@ -54,19 +55,20 @@ def find_slopes(rows: Sequence[Row], checkpoints: Sequence[int], runs: int, seed
         f"{min(levels):.2f} to {max(levels):.2f} times the claim. Nothing here contradicts the claim; but no n "
         "decides a limit, because the slope may still change."
         if not failed
-        else f"Per unit of log n, {window}, regret rises by up to {span(late[worst])} times what is claimed.",
+        else f"Per unit of log n, {window}, regret rises by up to {format_interval(late[worst])} times what is "
+        "claimed.",
         ALARM,
-        f"{rows[worst].label}, {rows[worst].problem.name}, {window}: regret rises by {span(late[worst])} times the "
-        f"claimed {rows[worst].claimed:.3g} per unit of log n."
+        f"{rows[worst].label}, {rows[worst].problem.name}, {window}: regret rises by {format_interval(late[worst])} "
+        f"times the claimed {rows[worst].claimed:.3g} per unit of log n."
         if failed
         else "",
         (_table(rows, played, late, checkpoints),),
-        (_picture(rows, played, checkpoints),),
+        (_chart(rows, played, checkpoints),),
     )
 
 
 def _table(
-    rows: Sequence[Row], played: Sequence[Floats], late: Sequence[Interval], checkpoints: Sequence[int]
+    rows: Sequence[ClaimedSlope], played: Sequence[Floats], late: Sequence[Interval], checkpoints: Sequence[int]
 ) -> Table:
     ends = checkpoints[-2:]
     return Table(
@@ -75,15 +77,15 @@ def _table(
             "policy",
             "problem",
             "claimed",
-            f"slope {power(checkpoints[-3])} to {power(checkpoints[-1])}",
-            *(f"R(n)/log n at {power(n)}" for n in ends),
+            f"slope {format_power(checkpoints[-3])} to {format_power(checkpoints[-1])}",
+            *(f"R(n)/log n at {format_power(n)}" for n in ends),
         ),
         tuple(
             (
                 row.label,
                 row.problem.name,
                 f"{row.claimed:.2f}",
-                span(interval),
+                format_interval(interval),
                 *(f"{share[:, i].mean() / math.log(checkpoints[i]):.2f}" for i in (-2, -1)),
             )
             for row, share, interval in zip(rows, played, late, strict=True)
@@ -91,12 +93,12 @@ def _table(
     )
 
 
-def _picture(rows: Sequence[Row], played: Sequence[Floats], checkpoints: Sequence[int]) -> Picture:
+def _chart(rows: Sequence[ClaimedSlope], played: Sequence[Floats], checkpoints: Sequence[int]) -> Chart:
     lines = []
     for row, share in zip(rows, played, strict=True):
         if row.drawn:
-            levels = [mean(share[:, i] / math.log(n)) for i, n in enumerate(checkpoints)]
+            levels = [mean_interval(share[:, i] / math.log(n)) for i, n in enumerate(checkpoints)]
             low, value, high = (list(ends) for ends in zip(*levels, strict=True))
             lines.append(Line(f"{row.label}, {row.problem.name}", list(checkpoints), value, low, high))
     lines.append(Line("claimed in the limit", [checkpoints[0], checkpoints[-1]], [1.0, 1.0], bound=True))
-    return Picture("Regret over log n", "n", "R(n) / log n, in units of the claim", tuple(lines), x_scale="log")
+    return Chart("Regret over log n", "n", "R(n) / log n, in units of the claim", tuple(lines), x_scale="log")

@@ -23,6 +23,7 @@ from ocucb.paper.claims import (
     rho,
     shrinking,
     stopping,
+    stronger_theorem,
     tail,
     worst_case,
 )
@@ -43,4 +44,5 @@ CLAIMS = (
     Claim(13, "The lower bound", lower_bound.CHECKS),
     Claim(14, "Discussion", shrinking.CHECKS + informational.CHECKS),
     Claim(15, "The author's experiments", experiments.CHECKS),
+    Claim(16, "A stronger theorem", stronger_theorem.CHECKS),
 )

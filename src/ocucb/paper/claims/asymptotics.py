@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ocucb.lab.problem import Problem
 from ocucb.paper.claim import Check, Effort, Finding, Wrong
-from ocucb.paper.regrets import decades, unwarned
-from ocucb.paper.slopes import Row, find_slopes
+from ocucb.paper.regrets import decades, without_warning
+from ocucb.paper.slopes import ClaimedSlope, find_slopes
 from ocucb.policies import UCB, OCUCBn, Policy
 from ocucb.theory import asymptotic_slope
 
@@ -19,7 +19,7 @@ SETTINGS = ((1.1, 0.0), (1.1, 0.25), (1.1, 0.5), (1.1, 0.75), (1.1, 1.0), (2.0, 
 
 def ocucb_n(eta: float, rho: float) -> Policy:
     """Return OCUCB-n; its finite-time guarantee is lost below ρ = 1/2, its asymptotic one is not."""
-    return unwarned(OCUCBn, eta, rho)
+    return without_warning(OCUCBn, eta, rho)
 
 
 def ucb_squared(eta: float, rho: float) -> Policy:
@@ -30,7 +30,7 @@ def ucb_squared(eta: float, rho: float) -> Policy:
 def check_slope(effort: Effort, *, algorithm: Algorithm = ocucb_n) -> Finding:
     """Measure the slope of regret in log n for every ρ and compare it with Σ 2η/Δ_i."""
     rows = [
-        Row(
+        ClaimedSlope(
             f"η = {eta:g}, ρ = {rho:g}",
             algorithm(eta, rho),
             TEN,

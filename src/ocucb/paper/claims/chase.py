@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats, Integers
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims import optimists as optimistic
 from ocucb.paper.runs import Run, settings, worst_runs
-from ocucb.policies import Greedy, OCUCBn, Uniform
+from ocucb.policies import Greedy, Uniform
 from ocucb.theory.gaps import gaps
 from ocucb.theory.index import confidence
 from ocucb.theory.optimists import boundary, chase_constant, optimists
@@ -104,11 +105,11 @@ def chase(effort: Effort, constant: Callable[[float], float] = chase_constant) -
                 tuple(rows),
             ),
         ),
-        pictures=(_sharpness(effort),),
+        charts=(_sharpness(effort),),
     )
 
 
-def _sharpness(effort: Effort) -> Picture:
+def _sharpness(effort: Effort) -> Chart:
     lines = []
     for eta in (1.1, 2.0, 16.0):
         c = chase_constant(eta)
@@ -117,7 +118,7 @@ def _sharpness(effort: Effort) -> Picture:
         smallest = [min(float(m.min()) for m, _, _ in search(few, eta, c * scale)) for scale in scales.tolist()]
         lines.append(Line(f"η = {eta:g}", scales.tolist(), smallest))
     lines.append(Line("the lemma needs more than 0", [0.25, 16.0], [0.0, 0.0], bound=True))
-    return Picture(
+    return Chart(
         "How much larger the constant could be", "c / c_η", "smallest √T_j (γ_j - γ_i)", tuple(lines), x_scale="log"
     )
 
@@ -160,14 +161,14 @@ def follow(run: Run, choice: Callable[[Run], Integers], c: float) -> Chased:
     return Chased(least, applies, breaks)
 
 
-def chase_on_tapes(effort: Effort, choice: Callable[[Run], Integers] = by_index) -> Finding:
+def chase_on_tapes(effort: Effort, choice: Callable[[Run], Integers] = by_index, *, shrink: bool = False) -> Finding:
     """Apply the chase lemma to states that OCUCB-n, greedy play and even play arrive at."""
     rows, applies, breaks, example = [], 0, 0, ""
     played, kept = effort.pick(50, 1000), effort.pick(2, 30)
-    for setting in settings(effort.pick(1500, 10_000)):
+    for setting in settings(effort.pick(1500, 10_000), shrink):
         c = chase_constant(setting.eta)
         cells = [str(setting), f"{c:.4g}"]
-        for policy in (OCUCBn(setting.eta, setting.rho), Greedy(), Uniform()):
+        for policy in (setting.policy, Greedy(), Uniform()):
             found = [follow(run, choice, c) for run in worst_runs(setting, policy, effort.seed, played, kept)]
             applied, broken = sum(one.applies for one in found), sum(one.breaks for one in found)
             applies, breaks = applies + applied, breaks + broken

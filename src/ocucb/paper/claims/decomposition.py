@@ -11,16 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats, Integers
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
-from ocucb.paper.runs import Run, Setting, optimism_times, optimistic_prefixes, settings, worst_runs
-from ocucb.policies import Greedy, OCUCBn, Policy
+from ocucb.paper.runs import Run, RunSetting, optimism_times, optimistic_prefixes, settings, worst_runs
+from ocucb.policies import Greedy, Policy
 from ocucb.theory.gaps import gaps
 from ocucb.theory.optimists import NEVER, optimist_gap, optimists
 from ocucb.theory.stopping import optimism_time, settling_time, stopping_sum, tape_confidence
 
-Algorithm: TypeAlias = Callable[[Setting], tuple[Policy, Setting]]
+Algorithm: TypeAlias = Callable[[RunSetting], tuple[Policy, RunSetting]]
 
 
 class Times(NamedTuple):
@@ -61,7 +62,7 @@ def random_times(run: Run) -> tuple[Times, list[float]]:
     setting, means = run.setting, np.array(run.setting.problem.means)
     gap, largest = gaps(means), run.indices.max(axis=1)
     optimistic = optimists(run.tape, means, setting.eta)
-    levels = tape_confidence(means, setting.n, optimistic, setting.eta, setting.rho)
+    levels = tape_confidence(means, setting.n, optimistic, setting.eta, setting.rho, shrink=setting.shrink)
     settled = np.zeros(gap.size, dtype=np.int64)
     for i in np.flatnonzero(gap).tolist():
         settled[i] = settling_time(run.tape[i], means[i], gap[i], levels[i], setting.eta)
@@ -73,14 +74,13 @@ def random_times(run: Run) -> tuple[Times, list[float]]:
     return Times(gap, settled, optimism), sorted({optimist_gap(means, first) for first in candidates})
 
 
-def decomposition(effort: Effort, terms: Callable[[Times, float], Parts] = printed) -> Finding:
+def decomposition(effort: Effort, terms: Callable[[Times, float], Parts] = printed, *, shrink: bool = False) -> Finding:
     """Compare regret and right-hand side in each run."""
     rows, count, example, largest = [], 0, "", 0.0
     late = broken = 0
-    for setting in settings(effort.pick(1500, 10_000)):
+    for setting in settings(effort.pick(1500, 10_000), shrink):
         shown: tuple[float, Parts, float] = (0.0, Parts(1.0, 0.0, 0.0), 0.0)
-        policy = OCUCBn(setting.eta, setting.rho)
-        for run in worst_runs(setting, policy, effort.seed, effort.pick(100, 2000), effort.pick(4, 60)):
+        for run in worst_runs(setting, setting.policy, effort.seed, effort.pick(100, 2000), effort.pick(4, 60)):
             times, optimists_gaps = random_times(run)
             regret = float(run.total @ times.gap)
             for optimist in optimists_gaps:
@@ -128,9 +128,9 @@ def bounded_mean(values: Floats, least: float, most: float, of: int) -> Interval
     return Interval(max(least, middle - reach), middle, min(most, middle + reach))
 
 
-def with_gaps(means: npt.ArrayLike, n: float, rho: float) -> float:
+def with_gaps(means: npt.ArrayLike, n: float, rho: float, *, shrink: bool = False) -> float:
     """Return Σ_{i: Δ_i > 0} (Δ_i + √(1 + log(b_i)/Δ_i²)): room for the first round."""
-    return stopping_sum(means, n, rho) + float(gaps(means).sum())
+    return stopping_sum(means, n, rho, shrink=shrink) + float(gaps(means).sum())
 
 
 def no_small_gaps(effort: Effort) -> tuple[float, ...]:
@@ -143,17 +143,17 @@ def small_gaps(effort: Effort) -> tuple[float, ...]:
     return effort.pick((0.25,), (0.5, 0.25, 0.125, 0.0625))
 
 
-def ocucb(setting: Setting) -> tuple[Policy, Setting]:
+def ocucb(setting: RunSetting) -> tuple[Policy, RunSetting]:
     """Return the policy of a setting, and the setting whose η its index has."""
-    return OCUCBn(setting.eta, setting.rho), setting
+    return setting.policy, setting
 
 
-def greedy(setting: Setting) -> tuple[Policy, Setting]:
+def greedy(setting: RunSetting) -> tuple[Policy, RunSetting]:
     """Return greedy play, whose index is the mean: η = 0."""
-    return Greedy(), Setting(setting.problem, 0.0, setting.rho, setting.n)
+    return Greedy(), RunSetting(setting.problem, 0.0, setting.rho, setting.n)
 
 
-def left_sides(setting: Setting, seed: int, runs: int, algorithm: Algorithm) -> tuple[Floats, Floats]:
+def left_sides(setting: RunSetting, seed: int, runs: int, algorithm: Algorithm) -> tuple[Floats, Floats]:
     """Return Δ_J τ_(Δ_J/4), and Σ Δ_i τ_(Δ_i) over the arms nearer than Δ_J/4, of every run."""
     gap = np.array(setting.problem.gaps)
     policy, seen = algorithm(setting)
@@ -170,6 +170,8 @@ def optimism(
     right: Callable[..., float] = stopping_sum,
     algorithm: Algorithm = ocucb,
     small: Callable[[Effort], tuple[float, ...]] = no_small_gaps,
+    *,
+    shrink: bool = False,
 ) -> Finding:
     """Measure both left-hand sides over gaps from large to small."""
     runs, etas, scales = effort.pick(700, 3000), (1.1, 2.0), (64.0, 8.0, 1.0, *small(effort))
@@ -179,8 +181,8 @@ def optimism(
         first = len(measured)
         for scale in scales:
             problem = Problem(tuple(-scale * gap for gap in shape), name=name)
-            setting = Setting(problem, eta, 0.5, max(64, round(64.0 / scale**2)))
-            sums = right(problem.means, setting.n, setting.rho)
+            setting = RunSetting(problem, eta, 0.5, max(64, round(64.0 / scale**2)), shrink)
+            sums = right(problem.means, setting.n, setting.rho, shrink=shrink)
             sides = left_sides(setting, effort.seed, runs, algorithm)
             for part, left, least in zip("ab", sides, (scale * shape[NEVER] / sums, 0.0), strict=True):
                 most = scale * max(shape) * (setting.n + 1.0) / sums if left.any() else 0.0
@@ -204,7 +206,7 @@ def optimism(
             else ""
         ),
         tables=(Table("Left over right side", ("η", "problem", "smallest gap", "part (a)", "part (b)"), tuple(rows)),),
-        pictures=(Picture("Part (a)", "1 / smallest gap", "left over right side", tuple(lines), "log", "log"),),
+        charts=(Chart("Part (a)", "1 / smallest gap", "left over right side", tuple(lines), "log", "log"),),
     )
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.claims.index import DIGITS, UNIT, E, Setting, against
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claims.index import DIGITS, UNIT, E, GameSetting, against
 from ocucb.theory import effective_arms
 
 # (gap of the arm, gaps of all arms, ρ) -> k
@@ -54,7 +55,7 @@ def some_gaps(effort: Effort, of: int) -> list[list[float]]:
     return chosen
 
 
-class Row(NamedTuple):
+class CountsByRho(NamedTuple):
     """k of one arm at each ρ."""
 
     gap: Decimal
@@ -68,12 +69,12 @@ class Row(NamedTuple):
 RHOS = [Decimal(part) / 8 for part in range(9)]
 
 
-def tabulate(effort: Effort, effective: Effective) -> list[Row]:
+def tabulate(effort: Effort, effective: Effective) -> list[CountsByRho]:
     """Return k of every arm with a gap, for ρ = 0, 1/8, ..., 1."""
     rows = []
     for floats in some_gaps(effort, 0):
         gaps = [Decimal(gap) for gap in floats]
-        rows += [Row(own, gaps, [effective(own, gaps, rho) for rho in RHOS]) for own in gaps[1:]]
+        rows += [CountsByRho(own, gaps, [effective(own, gaps, rho) for rho in RHOS]) for own in gaps[1:]]
     return rows
 
 
@@ -103,7 +104,7 @@ def run_range(effort: Effort, *, effective: Effective = printed) -> Finding:
     return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, example, (table,))
 
 
-def _package(row: Row) -> list[float]:
+def _package(row: CountsByRho) -> list[float]:
     """Return the package's k at each ρ.
 
     Over each step from one gap to the next larger it rounds a quotient, which the exponent, 2 at most, doubles, a power
@@ -123,7 +124,7 @@ def run_falls(effort: Effort, *, effective: Effective = printed) -> Finding:
         level = sum(all(abs(change) <= ERROR for change in step) for step in steps)
         falls = sum(all(change < -ERROR for change in step) for step in steps)
     some = {row.gap: row for row in rows if len(row.gaps) == len(rows[-1].gaps)}
-    picture = Picture(
+    chart = Chart(
         "Effective arms against ρ",
         "ρ",
         "k",
@@ -140,7 +141,7 @@ def run_falls(effort: Effort, *, effective: Effective = printed) -> Finding:
     example = (
         f"{worst.words()}: k = {[round(float(k), 4) for k in worst.values]} at ρ = 0, 1/8, ..., 1" if fails else ""
     )
-    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, example, pictures=(picture,))
+    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, example, charts=(chart,))
 
 
 def run_equal(effort: Effort, *, effective: Effective = printed) -> Finding:
@@ -235,7 +236,7 @@ def _moss(pulls: Sequence[int], means: Sequence[Decimal], t: int, eta: Decimal, 
 
 def run_moss(effort: Effort, *, index: Callable[..., list[Decimal]] = moss_type) -> Finding:
     """Compare OCUCB-n at ρ = 0 with an index of MOSS type."""
-    settings = (Setting(2, 1.1, 0.0), Setting(5, 1.5, 0.0), Setting(10, 1.1, 0.0))
+    settings = (GameSetting(2, 1.1, 0.0), GameSetting(5, 1.5, 0.0), GameSetting(10, 1.1, 0.0))
     return against(effort, index, settings, effort.pick(150, 4000))
 
 

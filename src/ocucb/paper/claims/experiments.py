@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.errors import GuaranteeWarning
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.study import Study
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims.shrinking import level_squared
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
-from ocucb.paper.paired import change, percent
-from ocucb.paper.regrets import power, regrets, unwarned
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
+from ocucb.paper.paired import change, format_percent
+from ocucb.paper.regrets import format_power, regrets, without_warning
 from ocucb.policies import LevelPolicy, OCUCBn, Policy
 
 # As the studies call them.
@@ -41,7 +42,7 @@ AMOUNTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class StudyPoint:
     """One point of a figure: the value swept, the experiment, and the regret of each policy, one value per run."""
 
     value: float
@@ -56,12 +57,12 @@ class Point:
         return not equal or max(problem.gaps) >= TELLABLE * math.sqrt(problem.arms / self.experiment.horizon)
 
     def __str__(self) -> str:
-        return f"{self.experiment.problems[0].name}, n = {power(self.experiment.horizon)}"
+        return f"{self.experiment.problems[0].name}, n = {format_power(self.experiment.horizon)}"
 
 
 def without_logs() -> Policy:
     """Return OCUCB-n as the author plays it: η = 1, ρ = 1/2, B = t/(T k)."""
-    return unwarned(OCUCBn, 1.0, 0.5, "all")
+    return without_warning(OCUCBn, 1.0, 0.5, "all")
 
 
 @kernel
@@ -97,19 +98,19 @@ def check_rival(
     worst = max(decisive, key=lambda k: changes[k].high)
     best = min(decisive, key=lambda k: changes[k].value)
     better = sum(changes[k].high <= 0.0 for k in decisive)
-    case = f"{points[worst]}: {percent(changes[worst])}"
+    case = f"{points[worst]}: {format_percent(changes[worst])}"
     return Finding(
         verdict,
         f"Less regret than {rival}, with the whole interval, at {better} of {asked} points. Most: {points[best]}: "
-        f"{percent(changes[best])}; least: {case}.",
+        f"{format_percent(changes[best])}; least: {case}.",
         ALARM,
         f"Mean regret against {rival}, {case}." if verdict is Verdict.FAILS else "",
         (_table(points, changes, rival),),
-        tuple(_picture(study, row) for study, row in zip(studies, played, strict=True)) if figures else (),
+        tuple(_chart(study, row) for study, row in zip(studies, played, strict=True)) if figures else (),
     )
 
 
-def _play(study: Study, effort: Effort, algorithm: Callable[[], Policy], rival: str, figures: bool) -> list[Point]:
+def _play(study: Study, effort: Effort, algorithm: Callable[[], Policy], rival: str, figures: bool) -> list[StudyPoint]:
     """Play a study with the algorithm in the place of OCUCB-n without logarithms: it and its rival, or all policies."""
     with warnings.catch_warnings():  # the author plays η = 1, where nothing is guaranteed
         warnings.simplefilter("ignore", GuaranteeWarning)
@@ -125,16 +126,16 @@ def _play(study: Study, effort: Effort, algorithm: Callable[[], Policy], rival: 
                 played, runs = algorithm() if label == NO_LOGS else policy, most if compared else most // fewer
                 horizon = (experiment.horizon,)
                 regret[label] = regrets(played, experiment.problems[0], horizon, runs, effort.seed)[:, 0]
-        points.append(Point(float(value or 0.0), experiment, regret))
+        points.append(StudyPoint(float(value or 0.0), experiment, regret))
     return points
 
 
-def _table(points: Sequence[Point], changes: Sequence[Interval], rival: str) -> Table:
+def _table(points: Sequence[StudyPoint], changes: Sequence[Interval], rival: str) -> Table:
     rows = []
     for point, moved in zip(points, changes, strict=True):
         means = (f"{point.regret[label].mean():.1f}" for label in (rival, NO_LOGS))
         runs = str(point.regret[rival].size)
-        rows.append((str(point), runs, *means, percent(moved), "yes" if point.told else "no"))
+        rows.append((str(point), runs, *means, format_percent(moved), "yes" if point.told else "no"))
     return Table(
         "Mean regret on the same rewards",
         ("problem", "runs", rival, NO_LOGS, "change", "asked"),
@@ -142,13 +143,13 @@ def _table(points: Sequence[Point], changes: Sequence[Interval], rival: str) -> 
     )
 
 
-def _picture(study: Study, points: Sequence[Point]) -> Picture:
+def _chart(study: Study, points: Sequence[StudyPoint]) -> Chart:
     lines = []
     for label in points[0].regret:
-        low, value, high = zip(*(mean(point.regret[label]) for point in points), strict=True)
+        low, value, high = zip(*(mean_interval(point.regret[label]) for point in points), strict=True)
         lines.append(Line(label, [point.value for point in points], value, low, high))
     label, scale = (study.sweep.label, study.sweep.scale) if study.sweep else ("", "linear")
-    return Picture(study.title, label, "regret", tuple(lines), x_scale=scale)
+    return Chart(study.title, label, "regret", tuple(lines), x_scale=scale)
 
 
 _DONE = (
@@ -164,7 +165,7 @@ CHECKS: tuple[Check, ...] = (
         ("remarks after thm:main", "shrinking the confidence level"),
         "OCUCB-n significantly improves on UCB before n is large. That is said of the bound; no experiment is printed "
         "with it, and the author's own, which use the index without logarithms, are executed here.",
-        _DONE.format("UCB with the level log t", "The pictures show all policies of the studies."),
+        _DONE.format("UCB with the level log t", "The charts show all policies of the studies."),
         check_rival,
         Wrong("B = t log t, not divided by T k.", {"algorithm": undivided}),
         {"rival": UCB},

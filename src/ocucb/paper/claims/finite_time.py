@@ -9,11 +9,12 @@ from functools import partial
 from typing import NamedTuple
 
 from ocucb.compiled import Floats, Parameters, kernel
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.constant import Instance, find_constant
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
-from ocucb.paper.regrets import decades, power, regrets, span
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.constant import RegretInstance, find_constant
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
+from ocucb.paper.regrets import decades, format_interval, format_power, regrets
 from ocucb.policies import LevelPolicy, OCUCBn, Policy
 from ocucb.theory import finite_time_sum, gaps
 
@@ -78,13 +79,15 @@ def problems(arms: int) -> list[Problem]:
 def check_constant(effort: Effort, *, statement: Statement = finite_time_sum) -> Finding:
     """Measure the constant that OCUCB-n needs before the sum of Theorem 1, and compare it with 2η."""
     instances = [
-        Instance(f"η = {eta:g}, ρ = {rho:g}", OCUCBn(eta, rho), problem, _horizons(block), block.runs, 2.0 * eta, rho)
+        RegretInstance(
+            f"η = {eta:g}, ρ = {rho:g}", OCUCBn(eta, rho), problem, _horizons(block), block.runs, 2.0 * eta, rho
+        )
         for block in effort.pick(QUICK, FULL)
         for eta, rho in block.settings
         for problem in problems(block.arms)[:: block.every]
     ]
 
-    def sums(instance: Instance) -> Floats:
+    def sums(instance: RegretInstance) -> Floats:
         return statement(instance.problem.means, instance.horizons, instance.rho)
 
     return find_constant(instances, sums, effort.seed, "2η")
@@ -122,33 +125,36 @@ def check_eta(effort: Effort, *, algorithm: Callable[[float], Policy] = canonica
         needed = {eta: regrets(algorithm(eta), problem, horizons, runs, effort.seed) / sums for eta in ETAS}
         for larger, smaller in itertools.pairwise(ETAS):
             for i, n in enumerate(horizons):
-                rises[problem.name, n, smaller] = mean(needed[smaller][:, i] - needed[larger][:, i], of)
-        shares.update({(problem.name, eta): mean(needed[eta][:, -1], of) for eta in ETAS})
+                rises[problem.name, n, smaller] = mean_interval(needed[smaller][:, i] - needed[larger][:, i], of)
+        shares.update({(problem.name, eta): mean_interval(needed[eta][:, -1], of) for eta in ETAS})
     verdict = at_most(rises.values(), [0.0] * len(rises))
     worst = max(rises, key=lambda key: rises[key].low)
     name, n, eta = worst
-    last = f"{name} at n = {power(n)}: from η = {ETAS[ETAS.index(eta) - 1]:g} to {eta:g} the constant changes by"
+    last = f"{name} at n = {format_power(n)}: from η = {ETAS[ETAS.index(eta) - 1]:g} to {eta:g} the constant changes by"
     most = {eta: max(shares[problem.name, eta].value for problem, _ in cases) for eta in ETAS}
     return Finding(
         verdict,
-        f"The constant needed at n = {power(horizons[-1])} is "
+        f"The constant needed at n = {format_power(horizons[-1])} is "
         + ", ".join(f"{most[eta]:.2f} at η = {eta:g}" for eta in ETAS)
-        + f". The step where it comes closest to growing is {last} {span(rises[worst], 3)}. A price of 1/(η - 1) would "
-        "show only where log n is about as large, so the limit n → ∞ stays open.",
+        + f". The step where it comes closest to growing is {last} {format_interval(rises[worst], 3)}. A price of "
+        "1/(η - 1) would show only where log n is about as large, so the limit n → ∞ stays open.",
         ALARM,
-        f"{last} {span(rises[worst], 3)}." if verdict is Verdict.FAILS else "",
+        f"{last} {format_interval(rises[worst], 3)}." if verdict is Verdict.FAILS else "",
         (
             Table(
-                f"Regret over the sum at n = {power(horizons[-1])}",
+                f"Regret over the sum at n = {format_power(horizons[-1])}",
                 ("problem", *(f"η = {eta:g}" for eta in ETAS)),
-                tuple((problem.name, *(span(shares[problem.name, eta]) for eta in ETAS)) for problem, _ in cases),
+                tuple(
+                    (problem.name, *(format_interval(shares[problem.name, eta]) for eta in ETAS))
+                    for problem, _ in cases
+                ),
             ),
         ),
         (
-            Picture(
+            Chart(
                 "The constant as η falls to 1",
                 "1/(η - 1)",
-                f"regret / sum at n = {power(horizons[-1])}",
+                f"regret / sum at n = {format_power(horizons[-1])}",
                 tuple(
                     Line(
                         problem.name,

@@ -18,7 +18,7 @@ import numpy as np
 from ocucb import Bandit
 from ocucb.compiled import Floats
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
-from ocucb.policies import from_dict
+from ocucb.policies import POLICIES
 
 DIGITS = Context(prec=40)
 UNIT = 2.0**-53  # what one rounding can change, relatively
@@ -28,7 +28,7 @@ E = DIGITS.exp(Decimal(1))
 Index = Callable[[Sequence[int], Sequence[Decimal], int, Decimal, Decimal], list[Decimal]]
 
 
-class Setting(NamedTuple):
+class GameSetting(NamedTuple):
     """One game to play: arms, η, ρ."""
 
     arms: int
@@ -46,11 +46,11 @@ class Agreement(NamedTuple):
 
 
 SETTINGS = (
-    Setting(2, 1.1, 0.5),
-    Setting(3, 2.0, 1.0),
-    Setting(5, 1.5, 0.75),
-    Setting(10, 1.1, 0.6),
-    Setting(8, 1.2, 0),
+    GameSetting(2, 1.1, 0.5),
+    GameSetting(3, 2.0, 1.0),
+    GameSetting(5, 1.5, 0.75),
+    GameSetting(10, 1.1, 0.6),
+    GameSetting(8, 1.2, 0),
 )
 
 
@@ -91,11 +91,11 @@ def room(arms: int, mean: float, width: float) -> float:
     return (arms / 2 + 10) * UNIT * (abs(mean) + width)
 
 
-def compare(setting: Setting, index: Index, rounds: int, seed: int) -> Agreement:
+def compare(setting: GameSetting, index: Index, rounds: int, seed: int) -> Agreement:
     """Let a bandit play, and compare its indices and its choice with the literal ones before every round."""
     arms, eta, rho = setting
     parameters = {"eta": eta, "rho": rho}
-    bandit = Bandit(from_dict({"name": "ocucb-n", "parameters": parameters}), arms, seed=0)
+    bandit = Bandit(POLICIES.from_dict({"name": "ocucb-n", "parameters": parameters}), arms, seed=0)
     noise = np.random.default_rng([seed, arms]).normal(size=rounds)
     totals = [Decimal(0)] * arms
     furthest, others, first = 0.0, 0, ""
@@ -122,7 +122,7 @@ def compare(setting: Setting, index: Index, rounds: int, seed: int) -> Agreement
     return Agreement(rounds - arms, furthest, others, first)
 
 
-def against(effort: Effort, index: Index, settings: Sequence[Setting], rounds: int) -> Finding:
+def against(effort: Effort, index: Index, settings: Sequence[GameSetting], rounds: int) -> Finding:
     """Compare games with a literal index: every index within rounding, every choice the same."""
     with localcontext(DIGITS):
         games = [(setting, compare(setting, index, rounds, effort.seed)) for setting in settings]

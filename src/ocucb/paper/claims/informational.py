@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ocucb.compiled import Floats, Parameters, kernel
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, bernoulli_rare, bernoulli_worst_case
 from ocucb.noise import Bernoulli, Gaussian, Noise
-from ocucb.noise.binary import entropy
+from ocucb.noise.binary import relative_entropy
 from ocucb.noise.noise import Family
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims import posterior
 from ocucb.paper.evidence import ALARM, Interval, at_most
-from ocucb.paper.paired import change, percent
-from ocucb.paper.regrets import power, regrets
+from ocucb.paper.paired import change, format_percent
+from ocucb.paper.regrets import format_power, regrets
 from ocucb.policies import OCUCBn
 
 BERNOULLI = Bernoulli()
@@ -36,10 +37,13 @@ class Believed(Noise):
     def support(self) -> tuple[float, float]:
         return self.rewards.support()
 
+    def standard_deviation(self, mean: float) -> float:
+        return self.rewards.standard_deviation(mean)
+
 
 @kernel
 def exchanged(p: float, q: float, family: Parameters) -> float:
-    return entropy(q, 1.0 - q, p, 1.0 - p, p - q)
+    return relative_entropy(q, 1.0 - q, p, 1.0 - p, p - q)
 
 
 @kernel
@@ -48,7 +52,7 @@ def upper_exchanged(mean: float, pulls: float, level: float, family: Parameters)
     low, high = mean, 1.0
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if pulls * entropy(middle, 1.0 - middle, mean, 1.0 - mean, mean - middle) <= level:
+        if pulls * relative_entropy(middle, 1.0 - middle, mean, 1.0 - mean, mean - middle) <= level:
             low = middle
         else:
             high = middle
@@ -79,11 +83,11 @@ def check_regret(effort: Effort, *, bounds: Noise = BERNOULLI) -> Finding:
         )
         changes.append(change(tight, wide, len(cases)))
         means = f"{wide.mean():.1f}", f"{tight.mean():.1f}"
-        rows.append((problem.name, power(m), str(count), *means, percent(changes[-1])))
+        rows.append((problem.name, format_power(m), str(count), *means, format_percent(changes[-1])))
     verdict = at_most(changes, [0.0] * len(cases))
     worst = max(range(len(cases)), key=lambda k: changes[k].value)
     best = min(range(len(cases)), key=lambda k: changes[k].value)
-    told = [f"{cases[k][0].name}, n = {power(cases[k][2])}: {percent(changes[k])}" for k in (best, worst)]
+    told = [f"{cases[k][0].name}, n = {format_power(cases[k][2])}: {format_percent(changes[k])}" for k in (best, worst)]
     return Finding(
         verdict,
         f"Most changed: {told[0]}. Least: {told[1]}.",
@@ -128,7 +132,7 @@ def check_width(effort: Effort, *, scale: float = 0.5) -> Finding:
         + f". Nearest to each other, or most exceeded: {case}.",
         0.0,
         f"{case}, for the divergence and the subgaussian bound." if fails else "",
-        pictures=(Picture("How far a bound is above the mean", "mean", "distance", tuple(lines)),),
+        charts=(Chart("How far a bound is above the mean", "mean", "distance", tuple(lines)),),
     )
 
 

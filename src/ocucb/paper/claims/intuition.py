@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats, Integers
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
 from ocucb.lab.shard import Shard, play
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, at_least, proportion
 from ocucb.policies import OCUCBn
 from ocucb.theory.gaps import effective_arms, gaps
@@ -122,11 +123,11 @@ def index_learns(effort: Effort, effective: Callable[[npt.ArrayLike, float], Flo
                 tuple(rows),
             ),
         ),
-        pictures=(_growth(nearest),),
+        charts=(_growth(nearest),),
     )
 
 
-def _growth(nearest: list[tuple[float, Problem, Floats]]) -> Picture:
+def _growth(nearest: list[tuple[float, Problem, Floats]]) -> Chart:
     lines = []
     for eta in dict.fromkeys(eta for eta, _, _ in nearest):
         linear = [(p.arms, q) for one, p, q in nearest if one == eta and p.name.startswith("linear")]
@@ -134,7 +135,7 @@ def _growth(nearest: list[tuple[float, Problem, Floats]]) -> Picture:
         lines.append(Line(f"η = {eta:g}", arms, middle.tolist(), low.tolist(), high.tolist()))
     ends = [lines[0].x[0], lines[0].x[-1]]
     lines += [Line(f"factor {FACTOR:g}", ends, [FACTOR] * 2, bound=True), Line("1", ends, [1.0] * 2, bound=True)]
-    return Picture(
+    return Chart(
         "Linear gaps, the arm nearest to the best: median, 5 % and 95 %", "K", "ratio", tuple(lines), "log", "log"
     )
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import Interval, at_most, exact
 from ocucb.paper.walks import lattice_survival
 from ocucb.theory.concentration import (
@@ -185,8 +186,8 @@ def check_dependence(effort: Effort, *, statement: Growth = polynomial) -> Findi
         "η - 1 ≤ 1e-4 it is at most exp(-0.2/√(η-1)), which falls below every power. The proof's own "
         "log(1/p) goes like 4/(η-1)².",
         counterexample=broken,
-        pictures=(
-            Picture(
+        charts=(
+            Chart(
                 "How unlikely it is to stay under the boundary, as η falls to 1",
                 "η - 1",
                 "log(1/P)",

@@ -11,10 +11,10 @@ from ocucb.lab.problem import Problem, bernoulli_rare, bernoulli_worst_case, wor
 from ocucb.noise import Bernoulli
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims.finite_time import problems
-from ocucb.paper.constant import Instance, find_constant
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
-from ocucb.paper.regrets import decades, quotient, regrets, span
-from ocucb.paper.slopes import Row, find_slopes
+from ocucb.paper.constant import RegretInstance, find_constant
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
+from ocucb.paper.regrets import decades, format_interval, quotient, regrets
+from ocucb.paper.slopes import ClaimedSlope, find_slopes
 from ocucb.policies import UCB, KLUCBPlus, LevelPolicy, Policy
 from ocucb.theory import (
     asymptotic_slope,
@@ -42,13 +42,13 @@ def check_gaussian(effort: Effort, *, statement: Statement = klucb_plus_sum) -> 
     """Measure the constant that KL-UCB+ needs before its sum, and compare it with 2η."""
     blocks = effort.pick(((2, 4, 150), (10, 4, 60), (100, 4, 30)), ((2, 6, 200), (10, 5, 200), (100, 5, 40)))
     instances = [
-        Instance(f"η = {eta:g}", KLUCBPlus(eta), problem, decades(2, digits), runs, 2.0 * eta)
+        RegretInstance(f"η = {eta:g}", KLUCBPlus(eta), problem, decades(2, digits), runs, 2.0 * eta)
         for arms, digits, runs in blocks
         for eta in effort.pick((1.1,), (1.01, 1.1, 2.0))
         for problem in problems(arms)
     ]
 
-    def sums(instance: Instance) -> Floats:
+    def sums(instance: RegretInstance) -> Floats:
         return statement(instance.problem.means, instance.horizons)
 
     return find_constant(instances, sums, effort.seed, "2η")
@@ -68,12 +68,12 @@ def check_bernoulli(effort: Effort, *, statement: Statement = klucb_plus_bernoul
     """Measure the constant that KL-UCB+ needs before its sum for Bernoulli rewards, and compare it with η."""
     digits, runs = effort.pick((4, 250), (5, 600))
     instances = [
-        Instance(f"η = {eta:g}", KLUCBPlus(eta), problem, decades(2, digits), runs, eta)
+        RegretInstance(f"η = {eta:g}", KLUCBPlus(eta), problem, decades(2, digits), runs, eta)
         for eta in effort.pick((1.1,), (1.01, 1.1, 2.0))
         for problem in bernoulli_problems()
     ]
 
-    def sums(instance: Instance) -> Floats:
+    def sums(instance: RegretInstance) -> Floats:
         return statement(instance.problem.means, instance.horizons)
 
     return find_constant(instances, sums, effort.seed, "η")
@@ -102,7 +102,10 @@ def check_index(effort: Effort, *, algorithm: Algorithm = printed_index) -> Find
     for best, other in pairs:
         problem = Problem((best, other), Bernoulli(), f"{best:g} and {other:g}")
         regret = regrets(algorithm(1.1), problem, (first, last), effort.pick(100, 1_000), effort.seed) / (best - other)
-        shares[problem.name] = mean(regret[:, 0] / first, 2 * len(pairs)), mean(regret[:, 1] / last, 2 * len(pairs))
+        shares[problem.name] = (
+            mean_interval(regret[:, 0] / first, 2 * len(pairs)),
+            mean_interval(regret[:, 1] / last, 2 * len(pairs)),
+        )
     change = {name: quotient(late, early) for name, (early, late) in shares.items()}
     verdict = at_most(change.values(), [0.5] * len(pairs))
     worst = max(change, key=lambda name: change[name].low)
@@ -118,7 +121,7 @@ def check_index(effort: Effort, *, algorithm: Algorithm = printed_index) -> Find
             Table(
                 "Rounds that go to the worse of two Bernoulli arms",
                 ("means", f"n = {first}", f"n = {last}", "change"),
-                tuple((name, *map(_percent, shares[name]), span(change[name])) for name in shares),
+                tuple((name, *map(_percent, shares[name]), format_interval(change[name])) for name in shares),
             ),
         ),
     )
@@ -142,9 +145,9 @@ def check_slope(effort: Effort, *, algorithm: Algorithm = KLUCBPlus) -> Finding:
         Problem((0.9,) + (0.6,) * 4 + (0.3,) * 4, Bernoulli(), "nine Bernoulli arms"),
     ]
     rows = [
-        *(Row(label, algorithm(eta), problem, asymptotic_slope(problem.means, eta)) for problem in gaussian),
+        *(ClaimedSlope(label, algorithm(eta), problem, asymptotic_slope(problem.means, eta)) for problem in gaussian),
         *(
-            Row(label, algorithm(eta), problem, eta * lai_robbins_slope(problem.means, problem.noise))
+            ClaimedSlope(label, algorithm(eta), problem, eta * lai_robbins_slope(problem.means, problem.noise))
             for problem in bernoulli
         ),
     ]

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
 from ocucb.lab.shard import Shard, play
 from ocucb.noise import Gaussian
 from ocucb.paper import evidence
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims import lower_bound_regret, lower_bound_testing
 from ocucb.paper.evidence import ALARM, Interval
-from ocucb.policies import POLICIES, Policy, from_dict
+from ocucb.policies import POLICIES, Policy
 from ocucb.theory import Alternative, gaps, lai_robbins_slope, lower_bound, lower_bound_alternative
 
 # SciPy publishes no types.
@@ -72,7 +73,7 @@ LARGE: list[tuple[Means, int]] = [
 def build(name: str, n: int) -> Policy:
     """Return a policy of the package, made for n rounds if it needs to know them."""
     knows = any(field.name == "horizon" for field in fields(POLICIES[name]))
-    return from_dict({"name": name, "parameters": {"horizon": n} if knows else {}})
+    return POLICIES.from_dict({"name": name, "parameters": {"horizon": n} if knows else {}})
 
 
 class Trial(NamedTuple):
@@ -96,7 +97,7 @@ def measure(policy: Policy, means: Means, n: int, sides: Sides, runs: int, seed:
 
     def ratio(values: Means, bound: float) -> Interval:
         regret = play(Shard(Problem(values), policy, n, (n,), seed, 0, runs)).regret[:, 0]
-        return Interval(*(end / bound for end in evidence.mean(regret, of)))
+        return Interval(*(end / bound for end in evidence.mean_interval(regret, of)))
 
     seconds = [ratio(tuple(other.means.tolist()), float(other.bound)) for other in sides.alternatives]
     return Trial(ratio(means, sides.first), seconds)
@@ -216,7 +217,7 @@ def run_two_arms(effort: Effort, *, constants: tuple[float, float] = (0.25, 0.5)
         tuple((f"{one.n}", f"{one.factor**-2:.3g}", f"{one.ratio:.4g}", f"{one.rough:.4g}") for one in corners),
     )
     excluded = Line("the theorem: not below and left of this", [0.1, 1.0, 1.0], [1.0, 1.0, 0.01], bound=True)
-    picture = Picture(
+    chart = Chart(
         "The best that any policy can do with two arms",
         "regret on the means over statement 1's side",
         "regret on the alternative over statement 2's side",
@@ -231,7 +232,7 @@ def run_two_arms(effort: Effort, *, constants: tuple[float, float] = (0.25, 0.5)
         f"{len(corners)} pairs of gap and n, and all policies whatever: one that stays below statement 1's side has at "
         f"least {least:.3g} times statement 2's side on the alternative."
     )
-    return Finding(verdict, outcome, 0.0, example, (table,), (picture,))
+    return Finding(verdict, outcome, 0.0, example, (table,), (chart,))
 
 
 CHECKS: tuple[Check, ...] = (

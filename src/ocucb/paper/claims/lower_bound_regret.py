@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from ocucb.paper.claim import Check, Effort, Finding, Table, Wrong
-from ocucb.paper.claims.lower_bound_testing import Instance, instances, verdict_of
+from ocucb.paper.claims.lower_bound_testing import TestingInstance, instances, verdict_of
 from ocucb.theory import effective_arms, gaps, lower_bound_alternative
 
 
@@ -26,7 +26,7 @@ def all_but_one(k: Fraction) -> Fraction:
     return 1 - 1 / k
 
 
-def total(one: Instance, itself: bool) -> Fraction:
+def total(one: TestingInstance, itself: bool) -> Fraction:
     """Return Σ_j min{1/Δ_i, 1/Δ_j}, with or without arm i itself."""
     return sum((one.smaller(j) for j in range(len(one.gap)) if itself or j != one.arm), Fraction(0))
 
@@ -53,7 +53,7 @@ def run_factor(effort: Effort, *, probability: Callable[[Fraction], Fraction] = 
     return Finding(verdict_of(example), outcome, 0.0, example, (table,))
 
 
-def no_logarithm(one: Instance) -> float:
+def no_logarithm(one: TestingInstance) -> float:
     """Return the last sum as printed: Σ_{j: Δ'_j > 0} (1/Δ'_j) (n Δ'_j / (k'_j log n))."""
     means = lower_bound_alternative(one.means(), one.arm, one.n).means
     gap = gaps(means)
@@ -61,12 +61,12 @@ def no_logarithm(one: Instance) -> float:
     return float(np.sum(one.n / (effective_arms(means, 0.5)[below] * math.log(one.n))))
 
 
-def logarithm_of_square(one: Instance) -> float:
+def logarithm_of_square(one: TestingInstance) -> float:
     """Return the sum of statement 2: Σ_{j: Δ'_j > 0} (1/Δ'_j) log(n Δ'_j² / (k'_j log n))."""
     return 2.0 * float(lower_bound_alternative(one.means(), one.arm, one.n).bound)
 
 
-def gaps_of_the_means(one: Instance) -> float:
+def gaps_of_the_means(one: TestingInstance) -> float:
     """Return the sum of statement 2 with the gaps of μ in place of those of μ'."""
     gap = gaps(one.means())
     below = gap > 0.0
@@ -74,7 +74,9 @@ def gaps_of_the_means(one: Instance) -> float:
     return float(np.sum(np.log(one.n * gap[below] ** 2 / (effective * math.log(one.n))) / gap[below]))
 
 
-def run_last(effort: Effort, *, last: Callable[[Instance], float] = no_logarithm, itself: bool = True) -> Finding:
+def run_last(
+    effort: Effort, *, last: Callable[[TestingInstance], float] = no_logarithm, itself: bool = True
+) -> Finding:
     """Compare Σ_j min{1/Δ_i, 1/Δ_j} log n with the last sum of the display, the 1/2 before both left out."""
     least = math.inf
     worst: dict[int, float] = {}

@@ -27,7 +27,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.theory import effective_arms, gaps, lower_bound_condition
 
 GAPS = (
@@ -46,7 +47,7 @@ GAPS = (
 HORIZONS = (2, 3, 5, 10, 30, 100, 1000, 10**4, 10**6, 10**9, 10**12)
 
 
-class Instance(NamedTuple):
+class TestingInstance(NamedTuple):
     """Means by their gaps, a best arm first; a horizon; and a suboptimal arm."""
 
     gap: tuple[Fraction, ...]
@@ -74,10 +75,10 @@ def problems(effort: Effort) -> list[tuple[Fraction, ...]]:
 
 
 @lru_cache(maxsize=1)
-def instances(effort: Effort) -> tuple[Instance, ...]:
+def instances(effort: Effort) -> tuple[TestingInstance, ...]:
     """Return every suboptimal arm of every problem and horizon that meet the condition."""
     return tuple(
-        Instance(gap, n, arm)
+        TestingInstance(gap, n, arm)
         for gap, n in itertools.product(problems(effort), HORIZONS)
         if lower_bound_condition([-float(one) for one in gap], n)
         for arm, one in enumerate(gap)
@@ -190,12 +191,12 @@ def run_testing(
         if example
         else f"The logarithm of what is ensured exceeds that of what is wanted by {least:.4g}/k or more."
     )
-    return Finding(verdict_of(example), outcome, 0.0, example, pictures=(_picture(ensured, wanted, share),))
+    return Finding(verdict_of(example), outcome, 0.0, example, charts=(_chart(ensured, wanted, share),))
 
 
-def _picture(
+def _chart(
     ensured: Callable[[Floats, float, float, float], Floats], wanted: Callable[[float], float], share: float
-) -> Picture:
+) -> Chart:
     y = np.geomspace(0.01, 1.0, 60)
     bound = np.exp(ensured(-np.log(y), 3.0, math.log(1000.0), share))
     lines = (
@@ -203,7 +204,7 @@ def _picture(
         Line("wanted", y.tolist(), (math.exp(wanted(3.0)) * y).tolist(), bound=True),
     )
     title = "What is ensured and what is wanted, k = 3, n = 1000"
-    return Picture(title, "y = k log(n) / (nΔ²)", "probability", lines, "log", "log")
+    return Chart(title, "y = k log(n) / (nΔ²)", "probability", lines, "log", "log")
 
 
 # Markov's inequality

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, proportion
 from ocucb.paper.walks import GAUSSIAN, NAMES, UNIFORM, running_peaks
 from ocucb.theory.concentration import maximal_bound
@@ -72,7 +73,7 @@ def check_maximal(effort: Effort, *, statement: Bound = maximal_bound) -> Findin
         ALARM,
         f"Rademacher steps: {exact}." if broken else "",
         (_table(measured, limits, cells),),
-        (_picture(measured, statement),),
+        (_chart(measured, statement),),
     )
 
 
@@ -92,7 +93,7 @@ def _table(measured: dict[int, list[Interval]], limits: list[float], cells: list
     return Table("P(S_t ≥ ε for some t ≤ n)", header, tuple(rows))
 
 
-def _picture(measured: dict[int, list[Interval]], statement: Bound) -> Picture:
+def _chart(measured: dict[int, list[Interval]], statement: Bound) -> Chart:
     n = ROUNDS[-1]
     lines = []
     for noise in MEASURED:
@@ -104,9 +105,7 @@ def _picture(measured: dict[int, list[Interval]], statement: Bound) -> Picture:
     lines.append(Line("Rademacher, exact", (m / math.sqrt(n)).tolist(), exact.tolist()))
     bound = [float(statement(x * math.sqrt(n), n)) for x in LEVELS]
     lines.append(Line("the lemma's bound", LEVELS, bound, bound=True))
-    return Picture(
-        f"The maximal inequality at n = {n}", "ε/√n", "P(S_t ≥ ε for some t ≤ n)", tuple(lines), y_scale="log"
-    )
+    return Chart(f"The maximal inequality at n = {n}", "ε/√n", "P(S_t ≥ ε for some t ≤ n)", tuple(lines), y_scale="log")
 
 
 CHECKS = (

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import moss_trap
 from ocucb.lab.shard import Shard, play
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.evidence import ALARM, Interval, at_least, mean, proportion
-from ocucb.paper.regrets import span, unwarned
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.evidence import ALARM, Interval, at_least, mean_interval, proportion
+from ocucb.paper.regrets import format_interval, without_warning
 from ocucb.policies import MOSS, OCUCBn, Policy
 from ocucb.theory import finite_time_sum
 
@@ -35,7 +36,7 @@ def ocucb_n() -> Policy:
 
 def anytime_moss() -> Policy:
     """Return OCUCB-n with ρ = 0 and without its logarithms, L = η log⁺(t/(K T)): MOSS with t for n."""
-    return unwarned(OCUCBn, 1.1, 0.0, "all")
+    return without_warning(OCUCBn, 1.1, 0.0, "all")
 
 
 def check_trap(effort: Effort, *, algorithm: Callable[[], Policy] = ocucb_n) -> Finding:
@@ -47,7 +48,7 @@ def check_trap(effort: Effort, *, algorithm: Callable[[], Policy] = ocucb_n) -> 
         n = ROUNDS * arms**3
         policies: dict[str, Policy] = {"MOSS": MOSS(n), "OCUCB-n": algorithm()}
         if arms <= effort.pick(10, 30):
-            policies |= {"MOSS, c = 2": MOSS(n, 2.0), ZERO: unwarned(OCUCBn, 1.1, 0.0)}
+            policies |= {"MOSS, c = 2": MOSS(n, 2.0), ZERO: without_warning(OCUCBn, 1.1, 0.0)}
         played |= {(name, arms): _play(policy, arms, n, runs, effort.seed) for name, policy in policies.items()}
         moss, other = played["MOSS", arms].misjudged, played["OCUCB-n", arms].misjudged
         shares[arms] = proportion(int((moss & ~other).sum()), int((moss ^ other).sum()), len(sizes))
@@ -59,11 +60,11 @@ def check_trap(effort: Effort, *, algorithm: Callable[[], Policy] = ocucb_n) -> 
         " ".join(_sentence(arms, shares[arms], chances, played) for arms in sizes) + f" {_movement(chances)}",
         ALARM,
         f"K = {worst}, n = {ROUNDS * worst**3}: where just one of the two settles on the second best arm, it is MOSS "
-        f"in a share {span(shares[worst])} of the runs only."
+        f"in a share {format_interval(shares[worst])} of the runs only."
         if verdict is Verdict.FAILS
         else "",
         (_table(played, chances),),
-        (_picture(chances),),
+        (_chart(chances),),
     )
 
 
@@ -79,11 +80,11 @@ def _sentence(
     played: Mapping[tuple[str, int], Played],
 ) -> str:
     moss, other = ("MOSS", arms), ("OCUCB-n", arms)
-    difference = mean(played[moss].regret - played[other].regret)
+    difference = mean_interval(played[moss].regret - played[other].regret)
     return (
         f"K = {arms}: MOSS settles on the second best arm in {100 * chances[moss].value:.1f}% of the runs, OCUCB-n in "
-        f"{100 * chances[other].value:.1f}%; where just one does, it is MOSS in a share {span(share)}. MOSS's regret "
-        f"is larger by {span(difference, 0)}."
+        f"{100 * chances[other].value:.1f}%; where just one does, it is MOSS in a share {format_interval(share)}. "
+        f"MOSS's regret is larger by {format_interval(difference, 0)}."
     )
 
 
@@ -107,8 +108,8 @@ def _table(played: Mapping[tuple[str, int], Played], chances: Mapping[tuple[str,
                 name,
                 str(arms),
                 str(len(runs.regret)),
-                span(chances[name, arms], 3),
-                span(mean(runs.regret), 0),
+                format_interval(chances[name, arms], 3),
+                format_interval(mean_interval(runs.regret), 0),
                 f"{runs.regret.mean() / float(finite_time_sum(moss_trap(arms).means, ROUNDS * arms**3)):.2f}",
             )
             for (name, arms), runs in sorted(played.items(), key=lambda item: item[0][::-1])
@@ -116,13 +117,13 @@ def _table(played: Mapping[tuple[str, int], Played], chances: Mapping[tuple[str,
     )
 
 
-def _picture(chances: Mapping[tuple[str, int], Interval]) -> Picture:
+def _chart(chances: Mapping[tuple[str, int], Interval]) -> Chart:
     lines = []
     for name in ("MOSS", "OCUCB-n"):
         mine = {arms: chance for (other, arms), chance in chances.items() if other == name}
         low, value, high = (list(ends) for ends in zip(*mine.values(), strict=True))
         lines.append(Line(name, list(mine), value, low, high))
-    return Picture(
+    return Chart(
         "Settled on the second best arm after n = 16 K³ rounds", "K", "probability", tuple(lines), x_scale="log"
     )
 

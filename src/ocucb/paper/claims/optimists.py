@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, proportion
 from ocucb.paper.runs import optimistic_prefixes
 from ocucb.theory.optimists import NEVER, chase_constant, late_crossing, optimist_tail, shares
@@ -72,7 +73,7 @@ def first_optimist_tail(effort: Effort, shared: bool = False) -> Finding:
                 tuple(rows),
             ),
         ),
-        pictures=(Picture("Where the first optimist stands", "j - 2", "P(J > j)", tuple(lines), y_scale="log"),),
+        charts=(Chart("Where the first optimist stands", "j - 2", "P(J > j)", tuple(lines), y_scale="log"),),
     )
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.theory.peeling import peeling_bound, peeling_bound_printed, peeling_rate, peeling_sum
 
 Bound = Callable[[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike], Floats]
@@ -70,7 +71,7 @@ def run(effort: Effort, *, bound: Bound = peeling_bound_printed) -> Finding:
             at = int(np.argmax(ratio))
             failed = example(bound, [(eta, float(grid.rho[at]), float(grid.cap[at]), float(grid.x[at]))])
         worst.append(by_case(grid, ratio))
-    picture = Picture(
+    chart = Chart(
         "Largest ratio of series to bound",
         "η",
         "series / bound",
@@ -87,12 +88,12 @@ def run(effort: Effort, *, bound: Bound = peeling_bound_printed) -> Finding:
     if failed:
         region = border(bound)
         failed = example(bound, PLAIN) or failed
-        return Finding(Verdict.FAILS, told(region, size), 0.0, failed, (region, table), (picture,))
+        return Finding(Verdict.FAILS, told(region, size), 0.0, failed, (region, table), (chart,))
     if ties:
-        return Finding(Verdict.OPEN, f"{ties} of {size} are too close to call.", 0.0, "", (table,), (picture,))
+        return Finding(Verdict.OPEN, f"{ties} of {size} are too close to call.", 0.0, "", (table,), (chart,))
     peak = max(max(row) for row in worst)
     outcome = f"The series stays below the bound at all {size}; it reaches {peak:.4f} of it. The proof is three lines."
-    return Finding(Verdict.HOLDS, outcome, 0.0, "", (table,), (picture,))
+    return Finding(Verdict.HOLDS, outcome, 0.0, "", (table,), (chart,))
 
 
 def by_case(grid: Grid, ratio: Floats) -> list[float]:
@@ -170,7 +171,7 @@ def run_order(effort: Effort, *, order: Callable[[float], float] = printed_order
     rows = tuple((f"{eta:g}", f"{constant:.4g}") for eta, constant in zip(tried, needed, strict=True))
     tables = (Table("Smallest constant that serves all ρ, λ, x tried", ("η", "constant"), rows),)
     ends = (tried[0], tried[-1])
-    pictures = (order_picture(tried, needed, ends),)
+    charts = (order_picture(tried, needed, ends),)
     if max(needed) > ORDER * (1.0 + SLACK):
         eta = next(eta for eta, constant in zip(tried, needed, strict=True) if constant > ORDER)
         outcome = (
@@ -181,18 +182,18 @@ def run_order(effort: Effort, *, order: Callable[[float], float] = printed_order
             f"ρ = 1, λ = ∞, x = 1: the first term of the series is η/e and min{{...}} is 1, so the constant is at "
             f"least (η/e) / {order(eta):.4g} at η = {eta:g}, and without limit beyond"
         )
-        return Finding(Verdict.FAILS, outcome, 0.0, failed, tables, pictures)
+        return Finding(Verdict.FAILS, outcome, 0.0, failed, tables, charts)
     verdict = Verdict.HOLDS if max(enough) <= ORDER * (1.0 - SLACK) else Verdict.OPEN
     outcome = (
         f"The constant needed is at most {max(enough):.3f} at {len(tried) * grid.x.size:,} points; 3 + 1/e is proved."
     )
-    return Finding(verdict, outcome, 0.0, "", tables, pictures)
+    return Finding(verdict, outcome, 0.0, "", tables, charts)
 
 
-def order_picture(tried: Sequence[float], needed: Sequence[float], ends: tuple[float, float]) -> Picture:
+def order_picture(tried: Sequence[float], needed: Sequence[float], ends: tuple[float, float]) -> Chart:
     """Draw the constant against η."""
     lines = (Line("needed", tried, needed), Line("3 + 1/e", ends, (ORDER, ORDER), bound=True))
-    return Picture("Smallest constant in the O(.) form", "η", "constant", lines, "log", "log")
+    return Chart("Smallest constant in the O(.) form", "η", "constant", lines, "log", "log")
 
 
 def half_peak(eta: npt.ArrayLike, rho: npt.ArrayLike, cap: npt.ArrayLike, x: npt.ArrayLike) -> Floats:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ocucb.compiled import Floats, Parameters, kernel
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import bernoulli_rare, linear_gaps, mixed_gaps, worst_case
 from ocucb.noise import Gaussian
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
-from ocucb.paper.paired import change, percent
+from ocucb.paper.paired import change, format_percent
 from ocucb.paper.regrets import regrets
 from ocucb.policies import KLUCB, BayesUCB, LevelPolicy, Policy
 
@@ -51,7 +52,7 @@ def check_factor(effort: Effort, *, factor: Callable[[Floats], Floats] = missing
         f"L = {levels[at]:.4g}: {ratio[at]:.4f} is not in [{1 - 0.5 / levels[at]:.4f}, 1]." if fails else "",
         (_table(levels, logs, ratio),),
         (
-            Picture(
+            Chart(
                 "P(Z ≥ √(2L)) over exp(-L)",
                 "L",
                 "ratio",
@@ -119,11 +120,13 @@ def check_posterior(effort: Effort, *, algorithm: Callable[[], Policy] = posteri
     for problem, count in zip(problems, runs, strict=True):
         base, regret = (regrets(policy, problem, (n,), count, effort.seed)[:, 0] for policy in (KLUCB(), algorithm()))
         changes.append(change(regret, base, len(problems)))
-        rows.append((problem.name, str(count), f"{base.mean():.1f}", f"{regret.mean():.1f}", percent(changes[-1])))
+        rows.append(
+            (problem.name, str(count), f"{base.mean():.1f}", f"{regret.mean():.1f}", format_percent(changes[-1]))
+        )
     verdict = at_most(changes, [0.0] * len(problems))
     worst = max(range(len(problems)), key=lambda k: changes[k].value)
     values = [interval.value for interval in changes]
-    case = f"{problems[worst].name}, n = {n}: {percent(changes[worst])}"
+    case = f"{problems[worst].name}, n = {n}: {format_percent(changes[worst])}"
     return Finding(
         verdict,
         f"Mean regret changes by {100 * min(values):+.1f}% to {100 * max(values):+.1f}% against KL-UCB. Least "

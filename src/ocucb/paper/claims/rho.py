@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
-from ocucb.paper.paired import change, percent, size
-from ocucb.paper.regrets import power, regrets, unwarned
+from ocucb.paper.paired import change, format_percent, size
+from ocucb.paper.regrets import format_power, regrets, without_warning
 from ocucb.policies import OCUCBn
 from ocucb.theory import effective_arms
 
@@ -38,7 +39,7 @@ class Regime:
         return tuple(n for n in points if n >= 2 * self.problem.arms)
 
     def __str__(self) -> str:
-        return f"{self.problem.name}, η = {self.eta:g}, n = {power(self.n)}"
+        return f"{self.problem.name}, η = {self.eta:g}, n = {format_power(self.n)}"
 
 
 def geometric(first: int, scales: int, top: float, best: int = 1) -> Problem:
@@ -121,12 +122,12 @@ def check_sensitivity(
         ALARM,
         f"Arms and their gaps: {_arms(worst.problem)}. {case}" if verdict is Verdict.FAILS else "",
         (_table(played, changes, rhos),),
-        (_picture(played, rhos),),
+        (_chart(played, rhos),),
     )
 
 
 def _play(regime: Regime, rhos: Sequence[float], seed: int) -> dict[float, Floats]:
-    policies = {rho: unwarned(OCUCBn, regime.eta, rho) for rho in rhos}
+    policies = {rho: without_warning(OCUCBn, regime.eta, rho) for rho in rhos}
     return {
         rho: regrets(policy, regime.problem, regime.checkpoints, regime.runs, seed) for rho, policy in policies.items()
     }
@@ -134,7 +135,7 @@ def _play(regime: Regime, rhos: Sequence[float], seed: int) -> dict[float, Float
 
 def _case(regime: Regime, regret: Mapping[float, Floats], moved: Interval, rhos: Sequence[float]) -> str:
     first, last = (float(regret[rho][:, -1].mean()) for rho in (rhos[0], rhos[-1]))
-    return f"{regime}: {first:.0f} with ρ = {rhos[0]:g}, {last:.0f} with ρ = {rhos[-1]:g}, {percent(moved)}."
+    return f"{regime}: {first:.0f} with ρ = {rhos[0]:g}, {last:.0f} with ρ = {rhos[-1]:g}, {format_percent(moved)}."
 
 
 def _arms(problem: Problem) -> str:
@@ -157,11 +158,11 @@ def _table(
                 regime.problem.name,
                 str(regime.problem.arms),
                 f"{regime.eta:g}",
-                power(regime.n),
+                format_power(regime.n),
                 str(regime.runs),
                 f"{most:.2f}",
                 f"{played[regime][rhos[0]][:, -1].mean():.1f}",
-                *map(percent, moved),
+                *map(format_percent, moved),
             )
         )
     return Table(
@@ -174,7 +175,7 @@ def _table(
     )
 
 
-def _picture(played: Mapping[Regime, Mapping[float, Floats]], rhos: Sequence[float]) -> Picture:
+def _chart(played: Mapping[Regime, Mapping[float, Floats]], rhos: Sequence[float]) -> Chart:
     lines = []
     for regime, regret in list(played.items())[:DRAWN]:
         pairs = zip(regret[rhos[-1]].T, regret[rhos[0]].T, strict=True)
@@ -183,7 +184,7 @@ def _picture(played: Mapping[Regime, Mapping[float, Floats]], rhos: Sequence[flo
         lines.append(Line(f"{regime.problem.name}, η = {regime.eta:g}", list(regime.checkpoints), value, low, high))
     ends = [min(line.x[0] for line in lines), max(line.x[-1] for line in lines)]
     lines.append(Line("called sensitive", ends, [100.0 * SENSITIVE] * 2, bound=True))
-    return Picture(
+    return Chart(
         f"Mean regret with ρ = {rhos[-1]:g} over that with ρ = {rhos[0]:g}",
         "n",
         "change in %",

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean, proportion
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval, proportion
 from ocucb.paper.runs import arm_tape, optimistic_prefixes
 from ocucb.theory.gaps import effective_arms
 from ocucb.theory.optimists import NEVER, chase_constant, shares
@@ -131,7 +132,7 @@ def settling(effort: Effort, power: float = 2.0) -> Finding:
             form = 1.0 + cell.log_b / cell.gap**2
             shown = []
             for values, weighted in ((times, False), (times * cell.first, True)):
-                measured.append(mean(values, of))
+                measured.append(mean_interval(values, of))
                 limits.append(limit(cell.gap, cell.log_b, cell.rivals.effective, eta, p, weighted, power))
                 cases.append(f"η = {eta:g}, {cell.rivals.name}, Δ_i = {cell.gap:g}, n = {cell.n:g}, J = {weighted}")
                 shown += [measured[-1].value / form, limits[-1] / form]
@@ -163,8 +164,8 @@ def settling(effort: Effort, power: float = 2.0) -> Finding:
                 tuple(rows),
             ),
         ),
-        pictures=(
-            Picture("The constant of E[J τ_i]", "1/Δ_i", "E[J τ_i] / (1 + log(b_i)/Δ_i²)", tuple(lines), "log", "log"),
+        charts=(
+            Chart("The constant of E[J τ_i]", "1/Δ_i", "E[J τ_i] / (1 + log(b_i)/Δ_i²)", tuple(lines), "log", "log"),
         ),
     )
 

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from ocucb.compiled import Parameters, kernel
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims import small_eta
 from ocucb.paper.evidence import ALARM, Interval, at_most
-from ocucb.paper.paired import change, percent
-from ocucb.paper.regrets import power, regrets, unwarned
+from ocucb.paper.paired import change, format_percent
+from ocucb.paper.regrets import format_power, regrets, without_warning
 from ocucb.policies import LevelPolicy, OCUCBn, Policy
 
 Algorithm = Callable[[float], Policy]  # ρ -> policy
@@ -29,17 +30,17 @@ def printed(rho: float) -> Policy:
 
 def no_logs(rho: float) -> Policy:
     """Return OCUCB-n with B = t/(T k)."""
-    return unwarned(OCUCBn, ETA, rho, "all")
+    return without_warning(OCUCBn, ETA, rho, "all")
 
 
 def no_log_t(rho: float) -> Policy:
     """Return OCUCB-n with t for t log t."""
-    return unwarned(OCUCBn, ETA, rho, "t")
+    return without_warning(OCUCBn, ETA, rho, "t")
 
 
 def log_plus(rho: float) -> Policy:
     """Return OCUCB-n with log₊(t/(T k)) for log t."""
-    return unwarned(OCUCBn, ETA, rho, "log-plus")
+    return without_warning(OCUCBn, ETA, rho, "log-plus")
 
 
 @kernel
@@ -95,8 +96,8 @@ def check_improvement(
         for name, variant in variants.items():
             regret = regrets(variant(rho), problem, (m,), count, effort.seed)[:, 0]
             changes[name].append(change(regret, base, of))
-        cells = (percent(row[-1]) for row in changes.values())
-        rows.append((problem.name, power(m), str(count), f"{base.mean():.1f}", *cells))
+        cells = (format_percent(row[-1]) for row in changes.values())
+        rows.append((problem.name, format_power(m), str(count), f"{base.mean():.1f}", *cells))
     averages = {name: _average(row) for name, row in changes.items()}
     every = [one for row in changes.values() for one in row]
     limits = [0.0] * len(every) + [-significant] * len(averages)
@@ -105,11 +106,11 @@ def check_improvement(
         ((name, k) for name in variants for k in range(len(cases))), key=lambda at: changes[at[0]][at[1]].value
     )
     problem, _, m = cases[worst]
-    case = f"{name}, {problem.name}, n = {power(m)}: {percent(changes[name][worst])}"
+    case = f"{name}, {problem.name}, n = {format_power(m)}: {format_percent(changes[name][worst])}"
     return Finding(
         verdict,
         "Mean regret over that of the printed algorithm, on average over the problems: "
-        + "; ".join(f"{name} {percent(average)}" for name, average in averages.items())
+        + "; ".join(f"{name} {format_percent(average)}" for name, average in averages.items())
         + f". Least improved: {case}.",
         ALARM,
         f"{case}; η = {ETA}, ρ = {rho:g}." if verdict is Verdict.FAILS else "",
@@ -149,7 +150,8 @@ def check_explosion(effort: Effort, *, algorithm: Algorithm = no_log_t) -> Findi
     verdict = at_most([one for row in changes.values() for one in row], [EXPLODES] * of)
     worst = max(changes, key=lambda problem: max(one.value for one in changes[problem]))
     at = max(range(len(rhos)), key=lambda k: changes[worst][k].value)
-    case = f"{worst.name}, n = {power(cases[worst][0])}, from ρ = 1 to {rhos[at]:g}: {percent(changes[worst][at])}"
+    rise = format_percent(changes[worst][at])
+    case = f"{worst.name}, n = {format_power(cases[worst][0])}, from ρ = 1 to {rhos[at]:g}: {rise}"
     return Finding(
         verdict,
         f"Most regret over that at ρ = 1: {case}. The guarantee's factor 1/(2ρ - 1) is 1 there, 50 at ρ = "
@@ -163,9 +165,9 @@ def check_explosion(effort: Effort, *, algorithm: Algorithm = no_log_t) -> Findi
                 tuple(
                     (
                         problem.name,
-                        *map(power, cases[problem]),
+                        *map(format_power, cases[problem]),
                         f"{played[problem][1.0].mean():.1f}",
-                        *map(percent, row),
+                        *map(format_percent, row),
                     )
                     for problem, row in changes.items()
                 ),
@@ -175,13 +177,13 @@ def check_explosion(effort: Effort, *, algorithm: Algorithm = no_log_t) -> Findi
     )
 
 
-def _fall(rhos: Sequence[float], changes: Mapping[Problem, Sequence[Interval]]) -> Picture:
+def _fall(rhos: Sequence[float], changes: Mapping[Problem, Sequence[Interval]]) -> Chart:
     lines = []
     for problem, row in changes.items():
         low, value, high = ([100.0 * end for end in ends] for ends in zip(*row, strict=True))
         lines.append(Line(problem.name, list(rhos), value, low, high))
     lines.append(Line("called an explosion", [rhos[-1], rhos[0]], [100.0 * EXPLODES] * 2, bound=True))
-    return Picture("Regret as ρ falls to 1/2, with t for t log t", "ρ", "change from ρ = 1 in %", tuple(lines))
+    return Chart("Regret as ρ falls to 1/2, with t for t log t", "ρ", "change from ρ = 1 in %", tuple(lines))
 
 
 CHECKS: tuple[Check, ...] = (
@@ -211,7 +213,8 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "no explosion",
         ("shrinking the confidence level",),
-        "With t for t log t the guarantee explodes as ρ tends to 1/2. In practice nothing of this is seen.",
+        "With t for t log t the guarantee explodes as ρ tends to 1/2. In practice nothing of this is seen. "
+        "(Claim 16: it is the proof that explodes, not the guarantee.)",
         "The algorithm with t for t log t and η = 1.1 is played with ρ from 1 down to 1/2 on the same rewards, "
         "among others with one near arm and many far ones, where ρ matters most to the bound. Half as much mean regret "
         "again as at ρ = 1 is called an explosion; the guarantee's factor 1/(2ρ - 1) is 50 at ρ = 0.51. That "

@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.evidence import ALARM, at_most, mean
-from ocucb.paper.regrets import decades, power, regrets, span, unwarned
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.evidence import ALARM, at_most, mean_interval
+from ocucb.paper.regrets import decades, format_interval, format_power, regrets, without_warning
 from ocucb.paper.slopes import slope
 from ocucb.policies import OCUCBn, Policy
 from ocucb.theory import lai_robbins_slope
@@ -20,12 +21,12 @@ NEARER = 1.5  # slopes above it are nearer to twice Lai and Robbins' than to the
 
 def eta_one() -> Policy:
     """Return OCUCB-n with η = 1."""
-    return unwarned(OCUCBn, 1.0)
+    return without_warning(OCUCBn, 1.0)
 
 
 def annealed() -> Policy:
     """Return OCUCB-n with η = 1 + 3 log log t / log t."""
-    return unwarned(OCUCBn, "annealed")
+    return without_warning(OCUCBn, "annealed")
 
 
 def eta_two() -> Policy:
@@ -51,36 +52,38 @@ def check_small_eta(effort: Effort, *, algorithms: Mapping[str, Callable[[], Pol
     last = {name: steps[name][-1] for name in algorithms}
     failed = at_most(last.values(), [NEARER] * len(last)) is Verdict.FAILS
     worst = max(last, key=lambda name: last[name].low)
-    window = f"from n = {power(checkpoints[-2])} to {power(checkpoints[-1])}"
-    ends = {name: mean(regret[:, -1]).value for name, regret in played.items()}
+    window = f"from n = {format_power(checkpoints[-2])} to {format_power(checkpoints[-1])}"
+    ends = {name: mean_interval(regret[:, -1]).value for name, regret in played.items()}
     return Finding(
         Verdict.FAILS if failed else Verdict.OPEN,
         f"Regret per unit of log n over Lai and Robbins' slope, {window}: "
-        + "; ".join(f"{name}: {span(interval)}" for name, interval in last.items())
-        + f". At n = {power(checkpoints[-1])} regret is "
+        + "; ".join(f"{name}: {format_interval(interval)}" for name, interval in last.items())
+        + f". At n = {format_power(checkpoints[-1])} regret is "
         + ", ".join(f"{end:.0f} with {name}" for name, end in ends.items())
         + ". A limit is not decided by any n.",
         ALARM,
-        f"{problem.name}, {window}, {worst}: {span(last[worst])} times Lai and Robbins' slope." if failed else "",
+        f"{problem.name}, {window}, {worst}: {format_interval(last[worst])} times Lai and Robbins' slope."
+        if failed
+        else "",
         (
             Table(
                 f"{problem.name}: regret per unit of log n, over Lai and Robbins' {unit:g}",
-                ("algorithm", "runs", *(f"{power(first)} to {power(second)}" for first, second in spans)),
-                tuple((name, str(runs), *map(span, row)) for name, row in steps.items()),
+                ("algorithm", "runs", *(f"{format_power(first)} to {format_power(second)}" for first, second in spans)),
+                tuple((name, str(runs), *map(format_interval, row)) for name, row in steps.items()),
             ),
         ),
         (_curves(played, checkpoints, unit),),
     )
 
 
-def _curves(played: Mapping[str, Floats], checkpoints: Sequence[int], unit: float) -> Picture:
+def _curves(played: Mapping[str, Floats], checkpoints: Sequence[int], unit: float) -> Chart:
     lines = []
     for name, regret in played.items():
-        low, value, high = zip(*(mean(regret[:, k] / unit) for k in range(len(checkpoints))), strict=True)
+        low, value, high = zip(*(mean_interval(regret[:, k] / unit) for k in range(len(checkpoints))), strict=True)
         lines.append(Line(name, list(checkpoints), value, low, high))
     logs = [math.log(n) for n in checkpoints]
     lines.append(Line("log n", list(checkpoints), logs, bound=True))
-    return Picture("Regret over Lai and Robbins' slope", "n", "regret / Σ 2/Δ", tuple(lines), x_scale="log")
+    return Chart("Regret over Lai and Robbins' slope", "n", "regret / Σ 2/Δ", tuple(lines), x_scale="log")
 
 
 CHECKS: tuple[Check, ...] = (

@@ -14,13 +14,13 @@ from ocucb.compiled import Floats, Integers
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims import settling
 from ocucb.paper.runs import Run, settings, worst_runs
-from ocucb.policies import Greedy, OCUCBn, Uniform
+from ocucb.policies import Greedy, Uniform
 from ocucb.theory.gaps import gaps
 from ocucb.theory.index import shared_pulls
 from ocucb.theory.optimists import NEVER, chase_constant, optimists, shares
 from ocucb.theory.stopping import settling_time, tape_confidence
 
-Confidences = Callable[[npt.ArrayLike, float, npt.ArrayLike, float, float], Floats]
+Confidences = Callable[..., Floats]  # (means, n, optimistic, eta, rho, shrink=...)
 
 
 def unit(eta: float) -> float:
@@ -64,7 +64,9 @@ def rivals(effort: Effort, weight: Callable[[float], float] = chase_constant) ->
     )
 
 
-def only_the_floor(means: npt.ArrayLike, n: float, optimistic: npt.ArrayLike, eta: float, rho: float) -> Floats:
+def only_the_floor(
+    means: npt.ArrayLike, n: float, optimistic: npt.ArrayLike, eta: float, rho: float, *, shrink: bool = False
+) -> Floats:
     """Return B_i without its first term: max{log n, e} for every arm."""
     return np.full(np.size(means), max(math.log(n), math.e))
 
@@ -85,7 +87,7 @@ def follow(run: Run, confidences: Confidences) -> Settled:
     setting = run.setting
     means, gap = np.array(setting.problem.means), gaps(setting.problem.means)
     optimistic = optimists(run.tape, means, setting.eta)
-    levels = confidences(means, setting.n, optimistic, setting.eta, setting.rho)
+    levels = confidences(means, setting.n, optimistic, setting.eta, setting.rho, shrink=setting.shrink)
     chosen, c = run.indices.argmax(axis=1), chase_constant(setting.eta)
     counts, highest = np.zeros(4, dtype=np.int64), -math.inf
     for i in np.flatnonzero(gap).tolist():
@@ -100,13 +102,13 @@ def follow(run: Run, confidences: Confidences) -> Settled:
     return Settled(counts, highest)
 
 
-def settled_on_tapes(effort: Effort, confidences: Confidences = tape_confidence) -> Finding:
+def settled_on_tapes(effort: Effort, confidences: Confidences = tape_confidence, *, shrink: bool = False) -> Finding:
     """Apply the lemma to states that OCUCB-n, greedy play and even play arrive at."""
     rows, total, example = [], np.zeros(4, dtype=np.int64), ""
     played, kept = effort.pick(50, 1000), effort.pick(2, 20)
-    for setting in settings(effort.pick(1500, 10_000)):
+    for setting in settings(effort.pick(1500, 10_000), shrink):
         cells, highest = [str(setting)], -math.inf
-        for policy in (OCUCBn(setting.eta, setting.rho), Greedy(), Uniform()):
+        for policy in (setting.policy, Greedy(), Uniform()):
             found = [follow(run, confidences) for run in worst_runs(setting, policy, effort.seed, played, kept)]
             sums = np.sum([one.counts for one in found], axis=0)
             total += sums

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean, proportion
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval, proportion
 from ocucb.paper.walks import GAUSSIAN, NAMES, RADEMACHER, UNIFORM, last_times, running_peaks
 from ocucb.theory.concentration import (
     maximal_bound,
@@ -69,7 +70,7 @@ def check_moment(effort: Effort, *, statement: Callable[[float, float, float], f
             runs = effort.pick(500 if delta < 0.1 else 2_000, 2_000 if delta < 0.1 else 20_000)
             found = taus(noise, delta, runs, effort.seed)
             for column, (eta, b) in enumerate(PAIRS):
-                square = mean(found[:, column] ** 2, of=len(NOISES) * len(deltas) * len(PAIRS))
+                square = mean_interval(found[:, column] ** 2, of=len(NOISES) * len(deltas) * len(PAIRS))
                 later = sharp_tail_moment(horizon(delta, PAIRS), b, delta, eta)
                 low, high = max(0.0, square.low), square.high + later
                 roots[noise, delta, eta, b] = Interval(math.sqrt(low), math.sqrt(square.value), math.sqrt(high))
@@ -124,7 +125,7 @@ def _moment_picture(
     roots: dict[tuple[int, float, float, float], Interval],
     deltas: Sequence[float],
     limits: dict[tuple[int, float, float, float], float],
-) -> Picture:
+) -> Chart:
     lines = []
     for b in BS:
         values = [roots[GAUSSIAN, delta, 1.1, b] for delta in deltas]
@@ -134,7 +135,7 @@ def _moment_picture(
     bound = [limits[GAUSSIAN, delta, 1.1, math.e] / _form(math.e, delta) for delta in deltas]
     lines.append(Line("bound, b = e", deltas, bound, bound=True))
     title = "Gaussian steps, η = 1.1"
-    return Picture(title, "Δ", "√E[τ²] / (1 + log₊(b)/Δ²)", tuple(lines), x_scale="log", y_scale="log")
+    return Chart(title, "Δ", "√E[τ²] / (1 + log₊(b)/Δ²)", tuple(lines), x_scale="log", y_scale="log")
 
 
 def check_tail(effort: Effort, *, start: Callable[[float, float, float], int] = tail_start) -> Finding:

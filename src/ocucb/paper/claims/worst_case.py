@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Line, Picture, Table, Verdict, Wrong
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
-from ocucb.paper.regrets import largest, power, quotient, regrets, span
+from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
+from ocucb.paper.regrets import format_interval, format_power, largest, quotient, regrets
 from ocucb.policies import MOSS, OCUCB, UCB, OCUCBn, Policy
 from ocucb.theory import worst_case_rate
 
@@ -68,7 +69,7 @@ def check_guarantee(effort: Effort, *, rivals: Rivals = one_by_one) -> Finding:
     shown = [digits for digits in powers if digits in (6, 8, 10, 20, 50, 100, 300)]
     return Finding(
         Verdict.FAILS if fails else Verdict.HOLDS,
-        f"For K from 2 to {power(arms[-1])} and n from K to 10^300 the worst case of the sum is at most "
+        f"For K from 2 to {format_power(arms[-1])} and n from K to 10^300 the worst case of the sum is at most "
         f"{ratios[worst]:.2f} √(K n log log n), where 4 is allowed; the most at {case}.",
         0.0,
         case if fails else "",
@@ -76,7 +77,7 @@ def check_guarantee(effort: Effort, *, rivals: Rivals = one_by_one) -> Finding:
             Table(
                 "Worst case of Theorem 1's sum over √(K n log log n)",
                 ("K", *(f"n = 10^{digits}" for digits in shown)),
-                tuple((power(k), *(f"{ratios[k, digits]:.3f}" for digits in shown)) for k in arms),
+                tuple((format_power(k), *(f"{ratios[k, digits]:.3f}" for digits in shown)) for k in arms),
             ),
         ),
     )
@@ -130,18 +131,18 @@ def check_growth(effort: Effort, *, claimed: Mapping[str, Allowed] = CLAIMED) ->
         + " √(log log n) grows so little that no n tells it from a constant, and none says that a constant stays one; "
         f"the √(log n) of UCB {told} told from a constant here.",
         ALARM,
-        f"{over[0]}, K = {over[1]}: W(n)/√(Kn) grows {span(grown[over])} times from n = {power(min(worst[over]))} to "
-        f"{power(max(worst[over]))}, allowed {limits[over]:.3f} times."
+        f"{over[0]}, K = {over[1]}: W(n)/√(Kn) grows {format_interval(grown[over])} times from "
+        f"n = {format_power(min(worst[over]))} to {format_power(max(worst[over]))}, allowed {limits[over]:.3f} times."
         if verdict is Verdict.FAILS
         else "",
         (_table(worst, grown, limits, units),),
-        (_picture(worst, max(cases)),),
+        (_chart(worst, max(cases)),),
     )
 
 
 def _scaled(policy: Policy, arms: int, unit: float, n: int, runs: int, seed: int, of: int) -> Interval:
     regret = regrets(policy, worst_case(arms, unit * math.sqrt(arms / n)), (n,), runs, seed)
-    return mean(regret[:, 0] / float(worst_case_rate(arms, n)), of)
+    return mean_interval(regret[:, 0] / float(worst_case_rate(arms, n)), of)
 
 
 def _sentence(
@@ -151,12 +152,13 @@ def _sentence(
     sizes: Mapping[int, int],
 ) -> str:
     parts = [
-        f"{name} {span(grown[name, arms])}" + (f" (claimed {limits[name, arms]:.2f})" if (name, arms) in limits else "")
+        f"{name} {format_interval(grown[name, arms])}"
+        + (f" (claimed {limits[name, arms]:.2f})" if (name, arms) in limits else "")
         for name in POLICIES
     ]
     return (
-        f"K = {arms}: from n = {power(min(sizes))} to {power(max(sizes))} the largest regret over √(Kn) grows by a "
-        f"factor of {', '.join(parts)}."
+        f"K = {arms}: from n = {format_power(min(sizes))} to {format_power(max(sizes))} the largest regret over √(Kn) "
+        f"grows by a factor of {', '.join(parts)}."
     )
 
 
@@ -173,8 +175,8 @@ def _table(
             (
                 name,
                 str(arms),
-                "; ".join(f"n = {power(n)}: {interval.value:.3f}" for n, interval in sizes.items()),
-                span(grown[name, arms], 3),
+                "; ".join(f"n = {format_power(n)}: {interval.value:.3f}" for n, interval in sizes.items()),
+                format_interval(grown[name, arms], 3),
                 f"{limits[name, arms]:.3f}" if (name, arms) in limits else "nothing",
             )
             for (name, arms), sizes in worst.items()
@@ -182,12 +184,12 @@ def _table(
     )
 
 
-def _picture(worst: Mapping[tuple[str, int], Mapping[int, Interval]], arms: int) -> Picture:
+def _chart(worst: Mapping[tuple[str, int], Mapping[int, Interval]], arms: int) -> Chart:
     lines = []
     for name in POLICIES:
         low, value, high = (list(ends) for ends in zip(*worst[name, arms].values(), strict=True))
         lines.append(Line(name, list(worst[name, arms]), value, low, high))
-    return Picture(f"The worst case, K = {arms}", "n", "largest regret / √(Kn)", tuple(lines), x_scale="log")
+    return Chart(f"The worst case, K = {arms}", "n", "largest regret / √(Kn)", tuple(lines), x_scale="log")
 
 
 CHECKS: tuple[Check, ...] = (

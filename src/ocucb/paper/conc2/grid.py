@@ -21,7 +21,7 @@ BETA_TO_ALPHA = 1.7633  # β/α = 1/W(α) ≤ 1/W(1), since α ≥ D(1) = d wher
 ETAS = (1.01, 1.05, 1.2, 1.5, 2.0, 4.0, 16.0, 256.0, 4096.0)
 
 
-class Point(NamedTuple):
+class GridPoint(NamedTuple):
     """Where the lemma is tried, with d = 1."""
 
     gap: float
@@ -41,14 +41,14 @@ class Sandwich(NamedTuple):
     bound: float
 
 
-def points(rhos: Sequence[float], etas: Sequence[float] = ETAS) -> Iterator[Point]:
+def points(rhos: Sequence[float], etas: Sequence[float] = ETAS) -> Iterator[GridPoint]:
     """Yield a wide grid: Δ from 10 to 1e-10, λ from 1 to infinity, with λΔ² around 1 and far below."""
     for gap in (1.0, 10.0, 0.1, 1e-2, 1e-4, 1e-7, 1e-10):
         caps = {1.0, math.inf} | {ratio / gap**2 for ratio in (1e-8, 1e-4, 1e-2, 1.0, 100.0) if ratio > gap**2}
-        yield from (Point(gap, eta, rho, cap) for eta in etas for rho in rhos for cap in sorted(caps))
+        yield from (GridPoint(gap, eta, rho, cap) for eta in etas for rho in rhos for cap in sorted(caps))
 
 
-def sandwich(part: Part, point: Point) -> Sandwich:
+def sandwich(part: Part, point: GridPoint) -> Sandwich:
     """Bound Δ E[α] or Δ E[β] from both sides."""
     gap, eta, rho, cap = point
     bound = gap * alpha_mean_bound(gap, eta, rho, [cap])

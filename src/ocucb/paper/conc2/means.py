@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ocucb.paper.claim import Effort, Finding, Line, Picture, Table, Verdict
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Effort, Finding, Table, Verdict
 from ocucb.paper.conc2.grid import BETA_TO_ALPHA, ETAS, LIMIT, NAME, Factor, Part, Total, points, printed_a, sandwich
-from ocucb.paper.conc2.walks import Setting, affordable, left_out, measure
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
+from ocucb.paper.conc2.walks import WalkSetting, affordable, left_out, measure
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.theory.confidence import confidence_sum
 
 TEN = (*(4.0**i for i in range(9)), math.inf)
@@ -53,11 +54,11 @@ def measured(
     """Measure the ratio of Δ E to the sum over i, and hold its intervals against what the statement allows."""
     near = f"ρ = {rho:g}"
     settings = {
-        "ρ = 1, λ = ∞": Setting(1.0, [math.inf]),
-        "ρ = 1, λ = 1": Setting(1.0, [1.0]),
-        f"{near}, λ = 1": Setting(rho, [1.0]),
-        f"{near}, d = 10": Setting(rho, TEN),
-        "ρ = 0.75, d = 100": Setting(0.75, HUNDRED),
+        "ρ = 1, λ = ∞": WalkSetting(1.0, [math.inf]),
+        "ρ = 1, λ = 1": WalkSetting(1.0, [1.0]),
+        f"{near}, λ = 1": WalkSetting(rho, [1.0]),
+        f"{near}, d = 10": WalkSetting(rho, TEN),
+        "ρ = 0.75, d = 100": WalkSetting(0.75, HUNDRED),
     }
     gaps = effort.pick((1.0, 0.1), (1.0, 0.3, 0.1, 0.03, 0.01))
     etas = effort.pick((1.02, 1.1, 1.4, 2.0), (1.02, 1.05, 1.1, 1.2, 1.5, 2.0))
@@ -88,24 +89,24 @@ def measured(
         "times at most, where (η-1)^-2 grows 2500 times."
     )
     tables = (Table(f"{name}, measured", ("Δ", "η", *settings), tuple(rows)), bounds)
-    pictures = (picture(f"{name} at Δ = {gaps[-1]:g}", etas, list(settings), last),)
-    return Finding(verdict, outcome, ALARM, "", tables, pictures)
+    charts = (chart(f"{name} at Δ = {gaps[-1]:g}", etas, list(settings), last),)
+    return Finding(verdict, outcome, ALARM, "", tables, charts)
 
 
 def expectations(
-    effort: Effort, part: Part, gap: float, eta: float, settings: list[Setting], of: int
+    effort: Effort, part: Part, gap: float, eta: float, settings: list[WalkSetting], of: int
 ) -> list[Interval]:
     """Return intervals for E[α] or E[β], with what lies beyond the horizon added above."""
     walks = measure(effort.seed, gap, eta, settings, affordable(effort, gap))
     columns = walks.alpha.T if part == "alpha" else walks.beta.T
     found = []
     for (rho, caps), column in zip(settings, columns, strict=True):
-        low, value, high = mean(column, of)
+        low, value, high = mean_interval(column, of)
         found.append(Interval(low, value, high + BETA_TO_ALPHA * left_out(gap, eta, rho, caps)))
     return found
 
 
-def picture(title: str, etas: Sequence[float], labels: Sequence[str], found: Sequence[Sequence[Interval]]) -> Picture:
+def chart(title: str, etas: Sequence[float], labels: Sequence[str], found: Sequence[Sequence[Interval]]) -> Chart:
     """Draw measured ratios against η - 1."""
     x = [eta - 1.0 for eta in etas]
     lines = [
@@ -113,4 +114,4 @@ def picture(title: str, etas: Sequence[float], labels: Sequence[str], found: Seq
         for i, label in enumerate(labels)
     ]
     lines.append(Line("(η-1)^-2", x[-3:], [value**-2.0 for value in x[-3:]], bound=True))
-    return Picture(title, "η - 1", "ratio", tuple(lines), "log", "log")
+    return Chart(title, "η - 1", "ratio", tuple(lines), "log", "log")

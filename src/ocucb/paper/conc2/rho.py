@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ocucb.paper.claim import Effort, Finding, Line, Picture, Table, Verdict
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Effort, Finding, Table, Verdict
 from ocucb.paper.conc2.grid import LIMIT, corrected_b, points, sandwich
-from ocucb.paper.conc2.walks import Setting, affordable, measure
-from ocucb.paper.evidence import Interval, mean
+from ocucb.paper.conc2.walks import WalkSetting, affordable, measure
+from ocucb.paper.evidence import Interval, mean_interval
 from ocucb.theory.confidence import confidence_scale, confidence_sum
 
 ETA = 1.2
@@ -45,24 +46,26 @@ def run(effort: Effort, *, rhos: Sequence[float] = (0.5, 0.505, 0.52, 0.55, 0.6,
         Line(names[3], rhos, scale, bound=True),
     )
     tables = (Table(title, ("ρ", *names), tuple(rows)),)
-    pictures = (Picture(title, "ρ", "times √λ", lines, "linear", "log"),)
+    charts = (Chart(title, "ρ", "times √λ", lines, "linear", "log"),)
     if failed:
-        return Finding(Verdict.FAILS, "No constant serves these ρ.", 0.0, failed, tables, pictures)
+        return Finding(Verdict.FAILS, "No constant serves these ρ.", 0.0, failed, tables, charts)
     outcome = (
         f"A constant of {enough:.3g}, free of ρ, is proved to serve (a) down to ρ = 1/2 itself. Measured, Δ E[α] is "
         f"{alpha[-1].value:.2f} at ρ = 1 and {alpha[0].value:.2f} at ρ = 1/2, Δ E[β] {beta[-1].value:.2f} and "
         f"{beta[0].value:.2f}. What explodes is Λ, not α."
     )
-    return Finding(Verdict.HOLDS if enough <= LIMIT["alpha"] else Verdict.OPEN, outcome, 0.0, "", tables, pictures)
+    return Finding(Verdict.HOLDS if enough <= LIMIT["alpha"] else Verdict.OPEN, outcome, 0.0, "", tables, charts)
 
 
 def peaks(effort: Effort, rhos: Sequence[float], gaps: Sequence[float]) -> tuple[list[Interval], list[Interval]]:
     """Measure Δ E[α] and Δ E[β] with λ = 1, and return the largest over Δ for each ρ."""
-    settings = [Setting(rho, [1.0]) for rho in rhos]
+    settings = [WalkSetting(rho, [1.0]) for rho in rhos]
     of = 2 * len(rhos) * len(gaps)
     walks = [measure(effort.seed, gap, ETA, settings, affordable(effort, gap)) for gap in gaps]
-    alpha = [[mean(gap * column, of) for column in walk.alpha.T] for gap, walk in zip(gaps, walks, strict=True)]
-    beta = [[mean(gap * column, of) for column in walk.beta.T] for gap, walk in zip(gaps, walks, strict=True)]
+    alpha = [
+        [mean_interval(gap * column, of) for column in walk.alpha.T] for gap, walk in zip(gaps, walks, strict=True)
+    ]
+    beta = [[mean_interval(gap * column, of) for column in walk.beta.T] for gap, walk in zip(gaps, walks, strict=True)]
     first, second = (
         [max(column, key=lambda m: m.value) for column in zip(*part, strict=True)] for part in (alpha, beta)
     )

@@ -8,15 +8,16 @@ from collections.abc import Callable
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Effort, Finding, Line, Picture, Table, Verdict
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Effort, Finding, Table, Verdict
 from ocucb.paper.conc2.grid import points, samples
-from ocucb.paper.conc2.walks import Setting, measure
-from ocucb.paper.evidence import ALARM, Interval, at_most, mean
+from ocucb.paper.conc2.walks import WalkSetting, measure
+from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.theory.confidence import alpha_tail_bound, alpha_tail_floor, confidence_scale
 
 CONSTANT = 500.0
 GAP = 0.1
-SETTINGS = {"ρ = 1, λ = ∞": Setting(1.0, [math.inf]), "ρ = 1/2, λ = 1": Setting(0.5, [1.0])}
+SETTINGS = {"ρ = 1, λ = ∞": WalkSetting(1.0, [math.inf]), "ρ = 1/2, λ = 1": WalkSetting(0.5, [1.0])}
 
 
 def proved_power(eta: float) -> float:
@@ -48,7 +49,7 @@ def run(effort: Effort, *, power: Callable[[float], float] = proved_power) -> Fi
         for eta, (one, two) in zip(etas, slopes, strict=True)
     ]
     outcome += f" Measured up to x = {x[-1]:g}, the tail falls like {told[0]}; {told[1]}."
-    return Finding(verdict, outcome, ALARM, failed, (table(x, found),), (picture(x, found),))
+    return Finding(verdict, outcome, ALARM, failed, (table(x, found),), (chart(x, found),))
 
 
 def constants(power: Callable[[float], float]) -> tuple[float, str]:
@@ -71,7 +72,7 @@ def tails(effort: Effort, eta: float, x: Floats, of: int) -> list[list[Interval]
     levels = [(x * confidence_scale(GAP, *setting)).tolist() for setting in SETTINGS.values()]
     spread = math.sqrt(2.0 * eta * math.log(x[-1]))
     reached = measure(effort.seed, GAP, eta, list(SETTINGS.values()), effort.pick(2000, 50_000), levels, spread).reached
-    return [[mean(reached[:, c, i], of) for i in range(x.size)] for c in range(len(SETTINGS))]
+    return [[mean_interval(reached[:, c, i], of) for i in range(x.size)] for c in range(len(SETTINGS))]
 
 
 def table(x: Floats, found: dict[float, list[list[Interval]]]) -> Table:
@@ -85,7 +86,7 @@ def table(x: Floats, found: dict[float, list[list[Interval]]]) -> Table:
     return Table(f"P(α ≥ xΛ), measured at Δ = {GAP:g}", ("x", *names), lines)
 
 
-def picture(x: Floats, found: dict[float, list[list[Interval]]]) -> Picture:
+def chart(x: Floats, found: dict[float, list[list[Interval]]]) -> Chart:
     """Draw the measured tail, and the proved powers without their constant."""
     lines = [
         Line(f"η = {eta:g}, {label}", x.tolist(), [m.value for m in row])
@@ -93,4 +94,4 @@ def picture(x: Floats, found: dict[float, list[list[Interval]]]) -> Picture:
         for label, row in zip(SETTINGS, rows, strict=True)
     ]
     lines += [Line(f"x^-η_2, η = {eta:g}", x.tolist(), (x ** -proved_power(eta)).tolist(), bound=True) for eta in found]
-    return Picture(f"Tail of α at Δ = {GAP:g}", "x", "P(α ≥ xΛ)", tuple(lines), "log", "log")
+    return Chart(f"Tail of α at Δ = {GAP:g}", "x", "P(α ≥ xΛ)", tuple(lines), "log", "log")

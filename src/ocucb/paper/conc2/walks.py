@@ -34,7 +34,7 @@ NONE = -1e300  # log of a maximum that is still 0
 TAPE = 912  # the stream of a seed that these walks draw from
 
 
-class Setting(NamedTuple):
+class WalkSetting(NamedTuple):
     """ρ and λ_1, ..., λ_d."""
 
     rho: float
@@ -53,7 +53,7 @@ def measure(
     seed: int,
     gap: float,
     eta: float,
-    settings: Sequence[Setting],
+    settings: Sequence[WalkSetting],
     runs: int,
     levels: Sequence[Sequence[float]] = (),
     spread: float = 0.0,
