@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
+from ocucb.cli.interrupts import INTERRUPTED
 from ocucb.errors import GuaranteeWarning, OcucbError
 
-FAILED, INTERRUPTED = 2, 130
+FAILED = 2
 SERVED = ("serve", "replay", "keys")
 EXTRAS = {
     "lab": {"cyclopts", "matplotlib", "plotly", "rich", "scipy", "tomli_w", "xarray", "zarr"},
@@ -48,8 +48,9 @@ def main(tokens: Sequence[str] | None = None) -> None:
 def exit_code(tokens: Sequence[str]) -> int:
     """Run the command and return its exit code. An error that a user can make is one line."""
     try:
-        # late, for it needs what may not be installed
-        return int(importlib.import_module("ocucb.cli.app").call(tokens))
+        from ocucb.cli.app import call  # here, for it needs what may not be installed
+
+        return call(tokens)
     except OcucbError as problem:
         return _fail(str(problem))
     except ImportError as problem:

@@ -1,23 +1,61 @@
-"""What a person sees while experiments are played: a live bar on a terminal, a line now and then elsewhere."""
+"""What a person sees during long work: a live bar on a terminal, a line now and then elsewhere, a line at the end."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from rich.progress import BarColumn, ProgressColumn, Task
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from ocucb.cli.watching import Watching
-from ocucb.lab.experiment import Experiment
-from ocucb.lab.simulate import Progress as Event
+if TYPE_CHECKING:
+    from ocucb.lab import Experiment
+    from ocucb.lab import Progress as Event
 
-PAUSE = 5.0  # seconds between lines where there is no terminal
+LINE_INTERVAL = 5.0  # seconds between lines where there is no terminal
 PATIENCE = 2.0  # seconds after which a slow start is explained
 SETTLED = 1.0  # seconds after which the first shards say how fast the rest will be
 WIDEST = 26  # characters of what is being played
 STARTING, COMPILING = "starting", "starting, may compile"  # it does the first time
+
+
+class ProgressDisplay:
+    """A bar while the block lasts, if there is a terminal; and what `summary` says once it has ended well."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True)
+        self.started = time.monotonic()
+
+    def bar(self, *columns: ProgressColumn) -> Progress:
+        """Return the bar, made of columns."""
+        self._bar = Progress(*columns, console=self.console, expand=True, transient=True)
+        return self._bar
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.console.is_terminal:
+            self._bar.stop()
+        words = "" if kind is not None else self.summary(time.monotonic() - self.started)
+        if words:
+            self.say(words)
+
+    def summary(self, seconds: float) -> str:
+        """Return what to say at the end; nothing if it is empty."""
+        raise NotImplementedError
+
+    def say(self, text: str) -> None:
+        """Print a line beside the bar."""
+        self.console.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
 class Pace:
@@ -68,7 +106,7 @@ class Pace:
         )
 
 
-class Watch(Watching):
+class SimulationProgress(ProgressDisplay):
     """Shows what is played. `played` says whether anything was."""
 
     def __init__(self, experiments: Sequence[Experiment], titles: Sequence[str]) -> None:
@@ -91,8 +129,12 @@ class Watch(Watching):
         played = f"played {self.pace.steps_played / 1e6:,.4g} million steps in {seconds:.1f} seconds"
         return played if self.played else ""
 
+    def done(self) -> str:
+        """Return how many runs are done, if any were played."""
+        return f"{self.pace.runs_done:,} of {self.pace.runs_planned:,} runs are done; " if self.played else ""
+
     def begin(self) -> None:
-        """Watch the next experiment."""
+        """Show the next experiment."""
         self._title = self._titles.pop(0)
         self.pace.begin()
 
@@ -103,10 +145,10 @@ class Watch(Watching):
         self.played = True
         self.pace.note(event, now)
         doing, pace = f"{self._title} {event.policy}".strip(), self.pace
-        if self.screen.is_terminal:
+        if self.console.is_terminal:
             total = pace.steps_played + pace.steps_left
             self._progress.update(self._task, total=total, completed=pace.steps_played, description=doing)
-        elif now - self._spoken >= PAUSE:
+        elif now - self._spoken >= LINE_INTERVAL:
             self._spoken = now
             self.say(f"{', '.join(pace.words(now))}: {doing}")
 
@@ -140,3 +182,24 @@ def clock(seconds: float) -> str:
 def _runs(experiment: Experiment) -> int:
     """Return how many runs are planned, of all policies on all problems; 0 where precision will decide."""
     return (experiment.runs or 0) * len(experiment.policies) * len(experiment.problems)
+
+
+class IdentificationProgress(ProgressDisplay):
+    """Progress of runs that end with a verdict."""
+
+    def __init__(self, runs: int) -> None:
+        super().__init__()
+        self._runs, self._told = runs, self.started
+        bar = self.bar(BarColumn(), TextColumn("{task.completed:,.0f}/{task.total:,.0f} runs {task.description}"))
+        self._task = bar.add_task(COMPILING, total=runs)
+
+    def note(self, label: str, done: int, runs: int) -> None:
+        """Show that a run is over."""
+        now = time.monotonic()
+        self._bar.update(self._task, completed=done, description=label[:WIDEST])
+        if not self.console.is_terminal and now - self._told > LINE_INTERVAL:
+            self._told = now
+            self.say(f"{done:,}/{runs:,} runs: {label}")
+
+    def summary(self, seconds: float) -> str:
+        return f"played {self._runs:,} runs in {seconds:.1f} seconds"

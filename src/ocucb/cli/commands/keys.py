@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from ocucb.cli.app import GROUPS
-from ocucb.cli.database import Database, open_existing
-from ocucb.cli.screen import console, plain
-from ocucb.cli.serve import Config
-from ocucb.service.access import ROLES, Access, ApiKey
-from ocucb.service.records import SECOND
+from ocucb.cli.console import new_console, new_table
+from ocucb.cli.options import Config, Database, open_database
 
-keys = App(name="keys", help=GROUPS["keys"])
-PAGE = 100
+if TYPE_CHECKING:
+    from ocucb.service.access import ApiKey
+
+keys = App(
+    name="keys",
+    help="Make, list and revoke the API keys of a service, where its database can be opened.",
+    sort_key=100,  # below the other commands
+)
+DAY = 86_400.0  # seconds
+KEYS_AT_ONCE = 100  # read from the database
 
 
 @keys.command(sort_key=0)
@@ -25,6 +29,7 @@ def make(
     name: str,
     role: Annotated[tuple[str, ...], Parameter(metavar="ROLE", negative=())],
     experiment: Annotated[tuple[str, ...], Parameter(metavar="TEXT", negative=(), show_default=False)] = (),
+    days: float | None = None,
     database: Database = None,
     config: Config = None,
 ) -> None:
@@ -35,12 +40,16 @@ def make(
     name
         What people call it.
     role
-        What it may do: admin, decide, reward or read; repeat it for more.
+        What it may do: admin, decide, reward, correct or read; repeat it for more.
     experiment
         The name of an experiment that it sees; repeat it for more. All of them if not given.
+    days
+        After how many days it expires; never, if not given.
     """
-    with open_existing(database, config) as store:
-        key, text = Access(store).make(name, role, experiment or None)
+    from ocucb.service.access import Access
+
+    with open_database(database, config) as store:
+        key, text = Access(store).make(name, role, experiment or None, None if days is None else days * DAY)
     print(f"made key {key.id}, {key.name!r}, shown only this once:", file=sys.stderr, flush=True)
     print(text)
 
@@ -48,18 +57,20 @@ def make(
 @keys.command(name="list", sort_key=1)
 def show(*, database: Database = None, config: Config = None) -> None:
     """List all keys, also those that are revoked; never their secrets."""
-    table = plain()
+    from ocucb.service.access import Access
+
+    table = new_table()
     table.add_column("id", no_wrap=True)
-    for column in ("name", "roles", "experiments", "made", "revoked"):
+    for column in ("name", "roles", "experiments", "made", "expires", "revoked"):
         table.add_column(column)
-    with open_existing(database, config) as store:
+    with open_database(database, config) as store:
         access = Access(store)
-        page = access.page(limit=PAGE)
+        page = access.list_keys(limit=KEYS_AT_ONCE)
         while page:
             for key in page:
                 table.add_row(*_cells(key))
-            page = access.page(page[-1].id, PAGE)
-    console().print(table, markup=False)
+            page = access.list_keys(page[-1].id, KEYS_AT_ONCE)
+    new_console().print(table, markup=False)
 
 
 @keys.command(sort_key=2)
@@ -71,16 +82,23 @@ def revoke(key: Annotated[str, Parameter(name="ID")], /, *, database: Database =
     key
         Its id, as `ocucb keys list` shows it.
     """
-    with open_existing(database, config) as store:
+    from ocucb.service.access import Access
+
+    with open_database(database, config) as store:
         gone = Access(store).revoke(key)
     print(f"revoked key {gone.id}, {gone.name!r}")
 
 
 def _cells(key: ApiKey) -> list[str]:
+    from ocucb.service.access import ROLES
+
     experiments = "all" if key.experiments is None else ", ".join(sorted(key.experiments))
     roles = ", ".join(role for role in ROLES if role in key.roles)
-    return [key.id, key.name, roles, experiments, _day(key.created), "" if key.revoked is None else _day(key.revoked)]
+    ends = ["" if at is None else _day(at) for at in (key.expires, key.revoked)]
+    return [key.id, key.name, roles, experiments, _day(key.created), *ends]
 
 
 def _day(at: int) -> str:
+    from ocucb.service.records import SECOND
+
     return datetime.fromtimestamp(at / SECOND, UTC).strftime("%Y-%m-%d %H:%M UTC")

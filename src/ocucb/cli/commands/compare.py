@@ -5,11 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from ocucb.checks import whole
-from ocucb.cli.answers import answer_comparison
-from ocucb.cli.options import Count, Means, NoReport, Overwrite, Place, Problems, Real, Spread, Texts, read_problems
-from ocucb.cli.playing import STORE, Part, play
-from ocucb.lab.experiment import Experiment
-from ocucb.lab.spec import read_policies
+from ocucb.cli.options import (
+    Assumed,
+    Count,
+    Data,
+    Late,
+    Means,
+    NoReport,
+    Overwrite,
+    Place,
+    Problems,
+    Real,
+    Spread,
+    Texts,
+    read_problems,
+)
 
 # OCUCB-n; what it refines, UCB; two that are told the horizon, MOSS and OCUCB; the Bayesian everybody knows; and the
 # nearest rival that needs no horizon: KL-UCB+ divides by T where OCUCB-n divides by T k, so they show what k is worth.
@@ -25,6 +35,9 @@ def compare(
     means: Means = None,
     problem: Problems = (),
     noise: Spread = None,
+    assumed: Assumed = None,
+    delay: Late = None,
+    data: Data = (),
     policy: Texts = POLICIES,
     horizon: Count = HORIZON,
     runs: Count | None = None,
@@ -36,6 +49,9 @@ def compare(
     overwrite: Overwrite = False,
 ) -> None:
     """Compare policies: regret with error bars, differences on the same rewards, figures, a report.
+
+    Without options: six policies on ten arms with gaps 0, 0.1, 0.5 and 1, for 100,000 rounds. The same command again
+    goes on where it was stopped, or shows what it has.
 
     Parameters
     ----------
@@ -52,15 +68,18 @@ def compare(
     output
         The folder for results and files.
     """
+    from ocucb.cli.experiments import run_experiment
+    from ocucb.lab import Experiment
+    from ocucb.lab.spec import read_policies
+
     rounds = whole("horizon", horizon, 2, "give the rounds of a run")
-    named = problem or ((PROBLEM,) if means is None else ())
+    named = problem or ((PROBLEM,) if means is None and not data else ())
     experiment = Experiment(
-        problems=tuple(read_problems(means, named, noise)),
+        problems=tuple(read_problems(means, named, noise, data=data, assumed=assumed, delay=delay)),
         policies=tuple(read_policies(list(policy), rounds)),
         horizon=rounds,
         runs=RUNS if runs is None and precision is None else runs,
         precision=precision,
         seed=seed,
     )
-    part = Part(experiment, output / STORE)
-    answer_comparison(part, output, play([part], output, executor, overwrite), report=not no_report)
+    run_experiment(experiment, output, executor=executor, overwrite=overwrite, report=not no_report)

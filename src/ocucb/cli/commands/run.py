@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ocucb.cli.answers import answer_comparison, answer_sweep
+from ocucb.cli.console import new_console, new_table, titled
 from ocucb.cli.options import NoReport, Overwrite, Place
-from ocucb.cli.playing import STORE, Part, play
-from ocucb.cli.screen import console, plain, titled
 from ocucb.errors import ParameterError
-from ocucb.lab.spec import closest
-from ocucb.lab.study import SIZES, Study
+
+if TYPE_CHECKING:
+    from ocucb.lab import Study
 
 
 def run(
@@ -28,6 +27,8 @@ def run(
 ) -> None:
     """Run a study: an experiment, or one for every value of something that is swept.
 
+    The same command again goes on where it was stopped, or shows what it has.
+
     Parameters
     ----------
     study
@@ -39,28 +40,29 @@ def run(
     list_
         List the built-in studies.
     """
+    from ocucb.cli.experiments import run_experiment, run_sweep
+
     if list_:
-        _list()
+        _list_studies()
         return
-    found = _find(study)
-    home = output or Path(f"ocucb-{found.name}-{size}")
+    found = _find_study(study)
     try:
-        points = found.experiments(size)
+        experiments = [experiment for _, experiment in found.experiments(size)]
     except ParameterError as problem:
         raise ParameterError(f"{study}: {problem}") from None
-    sweep = found.sweep
-    if sweep is None:
-        part = Part(points[0][1], home / STORE)
-        answer_comparison(part, home, play([part], home, executor, overwrite), report=not no_report)
-        return
-    values = sweep.values[size]
-    titles = [f"{sweep.parameter}={sweep.text(value)}" for value in values]
-    parts = [Part(points[i][1], home / "results" / f"{title}.zarr", title) for i, title in enumerate(titles)]
-    answer_sweep(sweep, values, parts, home, play(parts, home, executor, overwrite), report=not no_report)
+    home, report = output or Path(f"ocucb-{found.name}-{size}"), not no_report
+    if found.sweep is None:
+        run_experiment(experiments[0], home, executor=executor, overwrite=overwrite, report=report)
+    else:
+        values = found.sweep.values[size]
+        run_sweep(found.sweep, values, experiments, home, executor=executor, overwrite=overwrite, report=report)
 
 
-def _find(text: str | None) -> Study:
+def _find_study(text: str | None) -> Study:
     """Return the study of a file or of a name."""
+    from ocucb.lab import Study
+    from ocucb.lab.spec import suggest
+
     if text is None:
         raise ParameterError("run needs a study, got none; give a TOML file, or a name from ocucb run --list")
     known = Study.built_in()
@@ -68,14 +70,16 @@ def _find(text: str | None) -> Study:
         return known[text]
     if Path(text).suffix == ".toml" or Path(text).exists():
         return Study.read(text)
-    raise ParameterError(f"study must be a TOML file or one of {', '.join(known)}, got {text!r}{closest(text, known)}")
+    raise ParameterError(f"study must be a TOML file or one of {', '.join(known)}, got {text!r}{suggest(text, known)}")
 
 
-def _list() -> None:
-    table = plain()
+def _list_studies() -> None:
+    from ocucb.lab.study import SIZES, Study
+
+    table = new_table()
     for column in ("name", "study", "swept", "quick", "full"):
         table.add_column(column, no_wrap=column == "name")
     for study in Study.built_in().values():
         sizes = [study.summary(size) for size in SIZES]
         table.add_row(study.name, study.title, study.sweep.parameter if study.sweep else "–", *sizes)
-    console().print(titled("Studies of the package", table, "ocucb run NAME, or ocucb run NAME --size full"))
+    new_console().print(titled("Studies of the package", table, "ocucb run NAME, or ocucb run NAME --size full"))

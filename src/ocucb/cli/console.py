@@ -1,4 +1,4 @@
-"""The screen: where tables go, and their style."""
+"""The console: where what a command answers is printed, and the style of its tables."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-PIPED = 120  # columns where there is no terminal to ask
+PIPED_WIDTH = 120  # columns where there is no terminal to ask
 
 
-def console() -> Console:
+def new_console() -> Console:
     """Return the console for what a command answers."""
-    found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=PIPED)
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=PIPED_WIDTH)
 
 
-def plain() -> Table:
+def new_table() -> Table:
     """Return an empty table in the style of all."""
     return Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
 
 
-def add_column(table: Table, title: str, cells: Sequence[Text]) -> None:
+def add_number_column(table: Table, title: str, cells: Sequence[Text]) -> None:
     """Add a column of numbers: its title may be broken into lines, its cells may not."""
     table.add_column(title, justify="right", min_width=max(cell.cell_len for cell in cells))
 
@@ -35,12 +35,12 @@ def titled(title: str, table: Table, remark: str) -> Group:
     return Group(Text(title, "bold"), "", table, "", Text(remark, "dim"))
 
 
-def drawing() -> Status:
-    """Return a sign, on a terminal, that files are being made."""
-    return Console(stderr=True).status("drawing")
+def show_status(words: str) -> Status:
+    """Return a sign, on a terminal, of what is being done while the block lasts."""
+    return Console(stderr=True).status(words)
 
 
-def show_files(screen: Console, files: Sequence[Path]) -> None:
-    """Print where the files are."""
-    for file in files:
-        screen.print(str(file), style="cyan", soft_wrap=True)
+def print_paths(console: Console, paths: Sequence[Path]) -> None:
+    """Print where files are."""
+    for path in paths:
+        console.print(str(path), style="cyan", soft_wrap=True)

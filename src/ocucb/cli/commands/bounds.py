@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from ocucb.checks import whole
+from ocucb.cli.console import new_console, new_table
 from ocucb.cli.options import Count, Means, Problems, Real, Spread, read_problems
-from ocucb.cli.screen import console, plain
-from ocucb.lab.problem import Problem
-from ocucb.lab.spec import format_noise
-from ocucb.noise import Bernoulli, Bounded, Gaussian, Noise
+from ocucb.errors import ParameterError
 from ocucb.policies import OCUCBn
 from ocucb.theory import (
     asymptotic_slope,
@@ -23,6 +22,9 @@ from ocucb.theory import (
     lower_bound,
     lower_bound_condition,
 )
+
+if TYPE_CHECKING:
+    from ocucb.lab import Problem
 
 HORIZON = 100_000
 
@@ -38,6 +40,9 @@ def bounds(
 ) -> None:
     """Print gaps, effective arms, and upper and lower bounds on regret.
 
+    Theorem 1 is for subgaussian noise, Appendix A for Gaussian noise. Noise of scale σ is noise of scale 1 on means
+    divided by σ.
+
     Parameters
     ----------
     horizon
@@ -47,27 +52,23 @@ def bounds(
     eta
         The width of OCUCB-n's confidence interval.
     """
+    from ocucb.lab.spec import format_noise
+
     OCUCBn(eta, rho)  # refuses what makes no sense, and notes which guarantee is lost
     rounds = whole("horizon", horizon, 2, "the bounds divide by log(n)")
     named = problem or (("mixed_gaps",) if means is None else ())
-    screen = console()
+    console = new_console()
     for one in read_problems(means, named, noise):
-        screen.print(f"{one.name} under {_words(one.noise)}, n = {rounds:,}", style="bold")
-        screen.print("", _arms(one, rho), "", _bounds(one, rounds, rho, eta), "", sep="\n")
+        if not one.fixed:
+            raise ParameterError(f"bounds speak of fixed means, got {one.name}, where {one.notes()[0]}")
+        console.print(f"{one.name} under {format_noise(one.noise)} noise, n = {rounds:,}", style="bold")
+        console.print("", _arm_table(one, rho), "", _bound_table(one, rounds, rho, eta), "", sep="\n")
 
 
-def scale_of(noise: Noise) -> float | None:
-    """Return σ such that the noise is σ-subgaussian, or None if it is for no σ."""
-    if isinstance(noise, Gaussian):
-        return noise.scale
-    low, high = noise.support()
-    return (high - low) / 2.0 if isinstance(noise, Bernoulli | Bounded) else None
-
-
-def _arms(problem: Problem, rho: float) -> Table:
+def _arm_table(problem: Problem, rho: float) -> Table:
     """Return gaps and effective arms, one line for neighbours that are alike."""
     gap, effective = gaps(problem.means), effective_arms(problem.means, rho)
-    table = plain()
+    table = new_table()
     for column in ("arm", "mean", "gap Δ", f"effective arms k, ρ = {rho:g}"):
         table.add_column(column, justify="right", no_wrap=True)
     for mean, alike in groupby(range(problem.arms), key=problem.means.__getitem__):
@@ -77,13 +78,13 @@ def _arms(problem: Problem, rho: float) -> Table:
     return table
 
 
-def _bounds(problem: Problem, n: int, rho: float, eta: float) -> Table:
+def _bound_table(problem: Problem, n: int, rho: float, eta: float) -> Table:
     """Return the bounds, each with what it says."""
-    table = plain()
+    table = new_table()
     table.add_column("bound", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("what it says")
-    scale = scale_of(problem.noise)
+    scale = problem.noise.subgaussian_scale()
     if scale is None:
         table.add_row("Theorem 1", "–", f"needs subgaussian noise, which {problem.noise.name} is not")
     else:
@@ -106,9 +107,9 @@ def _slope(words: str, slope: float, n: int) -> str:
 
 def _lower_bound(problem: Problem, n: int) -> tuple[str, str]:
     """Return statement 1 of Appendix A, and whether its condition holds."""
-    if not isinstance(problem.noise, Gaussian):
+    scale = problem.noise.gaussian_scale()
+    if scale is None:
         return "–", "is for Gaussian noise"
-    scale = problem.noise.scale
     means = [mean / scale for mean in problem.means]
     value = f"{scale * float(lower_bound(means, n)):.6g}"
     condition = "n Δ² ≥ k log n for every gap Δ, at ρ = 1/2, and no gap above 1"
@@ -118,7 +119,3 @@ def _lower_bound(problem: Problem, n: int) -> tuple[str, str]:
         value,
         f"regret is at least this, or else large where another arm is made best; its condition holds: {condition}",
     )
-
-
-def _words(noise: Noise) -> str:
-    return f"{format_noise(noise)} noise"

@@ -1,44 +1,42 @@
-"""Tables for people."""
+"""Tables of regret, for people."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ocucb.cli.screen import add_column, plain, titled
-from ocucb.lab.experiment import Experiment
-from ocucb.lab.statistics import Row
-from ocucb.lab.study import Sweep
+from ocucb.cli.console import add_number_column, new_table, titled
+from ocucb.lab import Experiment, SummaryRow, Sweep
+from ocucb.lab.summary import REMARK
 
-MOST = 20  # lines of a sweep
+MAX_VALUES = 20  # of a sweep, one line each
 GUTTER = 3  # between columns
 
 
-def comparison(problem: str, rows: Sequence[Row], experiment: Experiment) -> Group:
+def comparison_table(problem: str, rows: Sequence[SummaryRow], experiment: Experiment) -> Group:
     """Return regret, paired differences and best-arm shares on one problem."""
     columns = {
         "regret": _regrets(rows),
         f"difference to {experiment.labels[0]}": [_difference(row) for row in rows],
-        "best arm": [Text(f"{100 * row.best_arm_share:.1f} %") for row in rows],
+        "best arm": [Text(row.best_arm_text) for row in rows],
     }
-    table = plain()
+    table = new_table()
     table.add_column("policy", overflow="fold")
     for title, cells in columns.items():
-        add_column(table, title, cells)
+        add_number_column(table, title, cells)
     for row, *cells in zip(rows, *columns.values(), strict=True):
         table.add_row(row.policy, *cells)
-    remark = "± is half a 95 % interval; differences are paired, run by run; best arm: share of rounds on it"
-    return titled(f"{problem}: {_facts(rows, experiment)}", table, remark)
+    notes = next(one for one in experiment.problems if one.name == problem).notes()
+    return titled(f"{problem}: {_facts(rows, experiment)}", table, "; ".join([*notes, REMARK]))
 
 
 def sweep_tables(
-    sweep: Sweep, problem: str, points: Sequence[tuple[float, Sequence[Row]]], width: int
+    sweep: Sweep, problem: str, points: Sequence[tuple[float, Sequence[SummaryRow]]], width: int
 ) -> list[RenderableType]:
     """Return final regret, one line per value and one column per policy; more tables if they do not fit the width."""
-    shown = _some(points, MOST)
+    shown = _evenly(points, MAX_VALUES)
     values = [Text(f"{value:,g}") for value, _ in shown]
     columns = list(zip(*(_regrets(rows) for _, rows in shown), strict=True))
     labels = [row.policy for row in points[0][1]]
@@ -48,10 +46,10 @@ def sweep_tables(
     each = -(-len(columns) // tables)
     parts: list[RenderableType] = [Text(problem, "bold"), ""]
     for first in range(0, len(columns), each):
-        table = plain()
-        add_column(table, sweep.label, values)
+        table = new_table()
+        add_number_column(table, sweep.label, values)
         for label, cells in list(zip(labels, columns, strict=True))[first : first + each]:
-            add_column(table, label, cells)
+            add_number_column(table, label, cells)
         for line in zip(values, *columns[first : first + each], strict=True):
             table.add_row(*line)
         parts += [table, ""]
@@ -59,34 +57,18 @@ def sweep_tables(
     return [*parts, Text(f"regret at the horizon; ± is half a 95 % interval{left_out}", "dim")]
 
 
-def with_error(mean: float, half: float, sign: str = "") -> str:
-    """Return a mean and its error, with as many digits as the error's first two.
-
-    >>> with_error(1234.5678, 3.21)
-    '1,234.6 ± 3.2'
-    """
-    if not math.isfinite(half):
-        return f"{mean:{sign},.4g}" if math.isfinite(mean) else "–"
-    digits = 0 if half == 0.0 else min(6, max(0, 1 - math.floor(math.log10(half))))
-    return f"{mean:{sign},.{digits}f} ± {half:,.{digits}f}".replace("-", "−")
-
-
-def _regrets(rows: Sequence[Row]) -> list[Text]:
+def _regrets(rows: Sequence[SummaryRow]) -> list[Text]:
     """Return regret with its error, the least in bold."""
     least = min(row.mean for row in rows)
-    halves = [_half(row.low, row.high) for row in rows]
-    styles = ["bold" if row.mean == least else "" for row in rows]
-    return [Text(with_error(row.mean, half), style) for row, half, style in zip(rows, halves, styles, strict=True)]
+    return [Text(row.regret_text, "bold" if row.mean == least else "") for row in rows]
 
 
-def _difference(row: Row) -> Text:
-    if not math.isfinite(row.difference):
-        return Text("–")
+def _difference(row: SummaryRow) -> Text:
     style = "red" if row.difference_low > 0.0 else "green" if row.difference_high < 0.0 else ""
-    return Text(with_error(row.difference, _half(row.difference_low, row.difference_high), "+"), style)
+    return Text(row.difference_text, style)
 
 
-def _facts(rows: Sequence[Row], experiment: Experiment) -> str:
+def _facts(rows: Sequence[SummaryRow], experiment: Experiment) -> str:
     runs = rows[0].runs
     text = f"n = {experiment.horizon:,}, {runs:,} runs of each policy, seed {experiment.seed}"
     if experiment.precision is None:
@@ -95,11 +77,9 @@ def _facts(rows: Sequence[Row], experiment: Experiment) -> str:
     return f"{text}, standard errors within {100 * reached:.2g} %"
 
 
-def _half(low: float, high: float) -> float:
-    return (high - low) / 2.0
-
-
-def _some(points: Sequence[tuple[float, Sequence[Row]]], most: int) -> list[tuple[float, Sequence[Row]]]:
+def _evenly(
+    points: Sequence[tuple[float, Sequence[SummaryRow]]], most: int
+) -> list[tuple[float, Sequence[SummaryRow]]]:
     """Return so many points, evenly taken, both ends among them."""
     if len(points) <= most:
         return list(points)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from dataclasses import MISSING, fields
 
-from ocucb.cli.screen import console, plain, titled
-from ocucb.lab.spec import find, parse_policy
+from ocucb.cli.console import new_console, new_table, titled
 from ocucb.policies import POLICIES, Policy, Rule, Trend
+from ocucb.registry import load_plugins
 
 SAMPLE_HORIZON = 100  # to look at a rule that needs one; small, for Gittins computes a table
 
@@ -26,14 +26,17 @@ def policies(name: str | None = None) -> None:
     name
         Show this policy alone, with what its parameters mean.
     """
+    from ocucb.lab.spec import find_named
+
+    load_plugins()
     if name is None:
-        _list()
+        _list_policies()
     else:
-        _show(find("policy", name, {key: key for key in POLICIES}))
+        _show_policy(find_named("policy", name, {key: key for key in POLICIES}))
 
 
-def _list() -> None:
-    table = plain()
+def _list_policies() -> None:
+    table = new_table()
     table.add_column("policy, parameters", no_wrap=True)
     table.add_column("level or rule")
     table.add_column("needs", no_wrap=True)
@@ -42,24 +45,26 @@ def _list() -> None:
         rule = _rule(name)
         named = "\n".join([name, *(f"  {parameter}" for parameter in _parameters(policy))])
         table.add_row(named, policy.formula, "\n".join(_needs(policy, rule)), _selector(rule))
-    console().print(titled("Policies", table, REMARK))
+    new_console().print(titled("Policies", table, REMARK))
 
 
-def _show(name: str) -> None:
-    screen, rule, policy = console(), _rule(name), POLICIES[name]
-    screen.print(f"{name}  ocucb.{policy.__name__}", style="bold", markup=False)
-    screen.print()
-    screen.print(inspect.getdoc(policy) or "", markup=False)
-    screen.print()
+def _show_policy(name: str) -> None:
+    console, rule, policy = new_console(), _rule(name), POLICIES[name]
+    console.print(f"{name}  ocucb.{policy.__name__}", style="bold", markup=False)
+    console.print()
+    console.print(inspect.getdoc(policy) or "", markup=False)
+    console.print()
     given = ", ".join(_parameters(policy))
     needs = ", ".join(_needs(policy, rule))
     for key, fact in {"parameters": given or "none", "needs": needs, "selector": _selector(rule)}.items():
-        screen.print(f"{key + ':':12}{fact}", markup=False)
+        console.print(f"{key + ':':12}{fact}", markup=False)
     text = f"{name}({given})" if given else name
-    screen.print(f'{"use:":12}ocucb compare --policy "{text}"', markup=False, soft_wrap=True)
+    console.print(f'{"use:":12}ocucb compare --policy "{text}"', markup=False, soft_wrap=True)
 
 
 def _rule(name: str) -> Rule:
+    from ocucb.lab.spec import parse_policy
+
     return parse_policy(name, SAMPLE_HORIZON).rule()
 
 

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import os
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ocucb.service.settings import ROWS, Row, load_settings, unknown_variables
+from ocucb.cli.options import Config
+from ocucb.service.settings import SETTING_ROWS, SettingRow, load_settings, unknown_variables
 
-Config = Annotated[
-    Path | None, Parameter(help="A TOML file with settings; else the one that the variable OCUCB_CONFIG names.")
-]
 METAVARS = {str: "TEXT", int: "INT", float: "FLOAT"}
 
 
 def serve(*, config: Config = None, demo: Annotated[bool, Parameter(show_default=False)] = False, **flags: Any) -> None:
     """Serve decisions and rewards over HTTP, with a live page.
 
+    Without options: an SQLite file in this folder, on 127.0.0.1:8000, and an admin key that is shown at the first
+    start. A setting comes from its flag, else from the environment (OCUCB_PORT for --port), else from the file, where
+    it is called as here, without dashes in front and with _ for -.
+
     Parameters
     ----------
     demo
         Play: two experiments with a simulated stream, in a temporary folder, until Ctrl-C.
     """
-    if demo:  # both are loaded late: neither help nor a wrong flag needs them
-        importlib.import_module("ocucb.cli.demo").demo(flags, config)
+    if demo:
+        from ocucb.cli.demo import serve_demo
+
+        serve_demo(flags, config)
         return
     settings = load_settings(flags, os.environ, config)
-    importlib.import_module("ocucb.service.serve").serve(settings, unknown_variables(os.environ))
+    from ocucb.service.serve import serve  # after the settings: one that is wrong is told at once
+
+    serve(settings, unknown_variables(os.environ))
 
 
-def _parameter(row: Row) -> inspect.Parameter:
+def _parameter(row: SettingRow) -> inspect.Parameter:
     """Return a row as a flag. It hands on text, for the row itself knows best what to make of it."""
     about = Parameter(help=row.help)
     if row.kind is not bool:
@@ -49,5 +53,5 @@ def _parameter(row: Row) -> inspect.Parameter:
 
 
 _own = inspect.signature(serve)
-_parameters = [*map(_parameter, ROWS), *(_own.parameters[name] for name in ("config", "demo"))]
+_parameters = [*map(_parameter, SETTING_ROWS), *(_own.parameters[name] for name in ("config", "demo"))]
 setattr(serve, "__signature__", _own.replace(parameters=_parameters))  # noqa: B010  # mypy knows of no such attribute

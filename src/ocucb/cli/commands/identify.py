@@ -1,0 +1,132 @@
+"""`ocucb identify`: rounds until it is certain which arm is best, beside the fewest possible."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from ocucb.cli.console import add_number_column, new_console, new_table, print_paths, show_status, titled
+from ocucb.cli.options import Assumed, Count, Data, Late, Means, Place, Problems, Real, Spread, Texts, read_problems
+from ocucb.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ocucb.lab.identification import Identification, IdentificationRow
+
+POLICIES = ("top-two", "kl-lucb", "ocucb-n", "uniform")
+PROBLEM = "bernoulli_worst_case(5, 0.5, 0.2)"
+DELTA = 0.05
+RUNS = 100
+MAX_ROUNDS = 1_000_000
+OUTPUT = Path("ocucb-identify")
+
+
+def identify(
+    *,
+    means: Means = None,
+    problem: Problems = (),
+    noise: Spread = None,
+    assumed: Assumed = None,
+    delay: Late = None,
+    data: Data = (),
+    policy: Texts = POLICIES,
+    delta: Real | None = None,
+    rounds: Count | None = None,
+    runs: Count = RUNS,
+    max_rounds: Count = MAX_ROUNDS,
+    seed: Count = 0,
+    output: Path = OUTPUT,
+    executor: Place = None,
+) -> None:
+    """Measure verdicts: rounds until one arm is certainly the best, how often it is not, and the fewest possible.
+
+    With --rounds instead of --delta, every run has so many rounds, and its verdict is the arm of the largest mean.
+
+    Parameters
+    ----------
+    policy
+        A policy, as in "top-two(0.3)"; repeat it for more.
+    delta
+        Probability of a wrong verdict; 0.05 if neither this nor rounds is given.
+    rounds
+        Instead of delta: the rounds of each run.
+    runs
+        Runs of each policy.
+    max_rounds
+        Where a run without a verdict ends.
+    seed
+        Another seed, other rewards.
+    output
+        The folder for files.
+    """
+    from ocucb.cli.output_folder import make_folder
+    from ocucb.cli.progress import IdentificationProgress
+    from ocucb.lab.identification import Identification, summarize_identification
+    from ocucb.lab.identification import identify as play
+    from ocucb.lab.spec import read_policies
+
+    named = problem or ((PROBLEM,) if means is None and not data else ())
+    problems = read_problems(means, named, noise, data=data, assumed=assumed, delay=delay)
+    if len(problems) != 1:
+        raise ParameterError(f"identify takes one problem, got {len(problems)}; call it for each")
+    error = DELTA if delta is None and rounds is None else delta
+    horizon = max_rounds if rounds is None else rounds
+    experiment = Identification(
+        problems[0], tuple(read_policies(list(policy), horizon)), error, rounds, runs, seed, max_rounds
+    )
+    make_folder(output)
+    with IdentificationProgress(runs * len(experiment.policies)) as progress:
+        found = play(experiment, executor, progress.note)
+    rows = summarize_identification(experiment, found)
+    console = new_console()
+    console.print(_table(experiment, rows))
+    console.print()
+    with show_status("drawing"):
+        from ocucb.lab.plots import save_figure, verdict_curves
+
+        figure = verdict_curves(found, experiment.problem.name, experiment.least_rounds())
+        for name in ("verdicts.png", "verdicts.pdf"):
+            save_figure(figure, output / name)
+    _write_rows(output / "table.csv", rows)
+    print_paths(console, [output / name for name in ("table.csv", "verdicts.png", "verdicts.pdf")])
+
+
+def _table(experiment: Identification, rows: list[IdentificationRow]) -> object:
+    from ocucb.lab.summary import with_error
+
+    columns = {
+        "rounds": [Text(with_error(row.rounds, (row.rounds_high - row.rounds_low) / 2.0)) for row in rows],
+        "to T*(μ) log(1/δ)": [Text(f"{row.to_least:.2f}") for row in rows],
+        "wrong": [Text(f"{row.wrong} of {row.runs - row.undecided}") for row in rows],
+        "no verdict": [Text(f"{row.undecided}") for row in rows],
+        "simple regret": [
+            Text(with_error(row.simple_regret, (row.simple_regret_high - row.simple_regret_low) / 2.0)) for row in rows
+        ],
+    }
+    if experiment.delta is None:
+        for title in ("rounds", "to T*(μ) log(1/δ)", "no verdict"):
+            del columns[title]
+    table = new_table()
+    table.add_column("policy", overflow="fold")
+    for title, cells in columns.items():
+        add_number_column(table, title, cells)
+    for row, *cells in zip(rows, *columns.values(), strict=True):
+        table.add_row(row.policy, *cells)
+    what = f"{experiment.problem.name}: {experiment.runs:,} runs of each policy, seed {experiment.seed}"
+    if experiment.delta is None:
+        return titled(f"{what}, {experiment.rounds:,} rounds", table, "; ".join([*experiment.problem.notes(), FIXED]))
+    least = f"T*(μ) log(1/δ) = {experiment.least_rounds():,.0f} rounds, the fewest possible as δ falls"
+    return titled(f"{what}, δ = {experiment.delta:g}", table, "; ".join([*experiment.problem.notes(), least, REMARK]))
+
+
+REMARK = "± is half a 95 % interval; rounds and simple regret are of the runs with a verdict"
+FIXED = "the verdict is the arm of the largest mean; ± is half a 95 % interval"
+
+
+def _write_rows(path: Path, rows: list[IdentificationRow]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(rows[0]._fields)
+        writer.writerows(rows)
