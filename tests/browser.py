@@ -1,21 +1,19 @@
-"""A real browser for tests: Debian's Chromium, driven by Playwright, with a fresh profile and no network."""
+"""A real browser for tests: Chromium, driven by Playwright, with a fresh profile and no network."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-import debian
+from tools.programs import locate
 
 Scheme = Literal["light", "dark"]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
     "--no-sandbox",
     "--disable-gpu",
@@ -30,29 +28,13 @@ QUIET = (
 def chromium() -> Iterator[Browser]:
     """A browser, closed at the end."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=list(QUIET))
+        browser = playwright.chromium.launch(
+            executable_path=locate("Chromium", playwright.chromium.executable_path), args=list(QUIET)
+        )
         try:
             yield browser
         finally:
             browser.close()
-
-
-def executable() -> str:
-    """The path of Chromium: that of the variable CHROMIUM, or the one installed, or one installed now from Debian."""
-    if found := _find():
-        return found
-    if "CHROMIUM" not in os.environ:
-        debian.install("chromium", "fonts-dejavu-core", unless=lambda: _find() is not None)
-        if found := _find():
-            return found
-    raise RuntimeError(
-        "tests of pages need Chromium, found none; install it (apt-get install chromium) or name it in CHROMIUM"
-    )
-
-
-def _find() -> str | None:
-    named = os.environ.get("CHROMIUM")
-    return shutil.which(named) if named else next(filter(None, map(shutil.which, NAMES)), None)
 
 
 @dataclass
@@ -81,3 +63,9 @@ def visit(browser: Browser, path: Path, width: int = 1200, scheme: Scheme = "lig
         yield seen
     finally:
         context.close()
+
+
+def accessibility_violations(page: Page) -> list[str]:
+    """Return what axe-core, with all of its rules, finds wrong with a page: rule, elements, and what they lack."""
+    found = Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {node['html']}: {node['failureSummary']}" for rule in found for node in rule["nodes"]]

@@ -7,8 +7,10 @@ every index is computed anew at every round. Notation as in policies.md: `t` is 
 
 import importlib
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
@@ -23,11 +25,30 @@ Divergence = Callable[[float, float], float]
 
 @dataclass
 class Arm:
-    """What is known of one arm: pulls (pending ones included), the mean of the learned rewards, and retirement."""
+    """What is known of one arm: pulls (pending ones included), the mean of the learned rewards, retirement, spread."""
 
     pulls: int
     mean: float | None
     retired: bool = False
+    spread: float | None = None
+
+
+def spread(rewards: Sequence[float], of_all: Sequence[float]) -> float | None:
+    """S, with S² = Σ (reward - mean)² / n in fractions.
+
+    If the least or the largest of n rewards came twice, or is the only one, that of one more at a distance of R, the
+    range of all rewards (1 if there is none).
+    """
+    if not rewards:
+        return None
+    count = len(rewards)
+    exact = [Fraction(reward) for reward in rewards]
+    mean = sum(exact) / count
+    squares = sum((reward - mean) ** 2 for reward in exact)
+    if count > 1 and rewards.count(min(rewards)) == rewards.count(max(rewards)) == 1:
+        return math.sqrt(squares / count)
+    distance = Fraction(max(of_all)) - Fraction(min(of_all)) or Fraction(1)
+    return math.sqrt((squares + distance**2 * count / (count + 1)) / (count + 1))
 
 
 def log_clipped(x: float) -> float:
@@ -104,6 +125,11 @@ def level_moss(pulls: int, counts: Counts, t: int, *, horizon: int, c: float = 4
     return c / 2 * log_clipped(horizon / (len(counts) * pulls))
 
 
+def level_moss_anytime(pulls: int, counts: Counts, t: int, *, alpha: float = 1.35) -> float:
+    """MOSS-anytime: (1 + alpha) log⁺(t / (K T))."""
+    return (1 + alpha) * log_clipped(t / (len(counts) * pulls))
+
+
 def level_kl_ucb_h_plus(pulls: int, counts: Counts, t: int, *, horizon: int) -> float:
     """KL-UCB-H+: log⁺(n/T)."""
     return log_clipped(horizon / pulls)
@@ -149,6 +175,7 @@ LEVELS: dict[str, Callable[..., float]] = {
     "ucb-asymptotic": level_ucb_asymptotic,
     "ocucb": level_ocucb,
     "moss": level_moss,
+    "moss-anytime": level_moss_anytime,
     "kl-ucb-h+": level_kl_ucb_h_plus,
     "kl-ucb++": level_kl_ucb_plus_plus,
     "kl-ucb-switch": level_kl_ucb_switch,
@@ -232,6 +259,14 @@ def upper_inverse(noise: str, noise_parameters: Parameters, mean: float, pulls: 
     """The largest q >= mean with T d(mean, q) <= L; Gaussian: mean + sqrt(2 sigma² L / T)."""
     if noise == "gaussian":
         return float(mean + math.sqrt(2 * noise_parameters.get("scale", 1.0) ** 2 * level / pulls))
+    if noise == "gaussian-unknown-scale":  # (T - 2)/2 log(1 + (q - mean)²/S²) <= L
+        if level <= 0:
+            return mean
+        return (
+            float(mean + noise_parameters["spread"] * math.sqrt(math.expm1(2 * level / (pulls - 2))))
+            if pulls > 2
+            else math.inf
+        )
     p, bound, d = unit_mean(noise, noise_parameters, mean), level / pulls, DIVERGENCES[noise]
     if bound == 0 or (p == 1 and d is divergence_bernoulli) or (p == 0 and d is divergence_exponential):
         return mean
@@ -262,17 +297,27 @@ def switched(pulls: int, counts: Counts, horizon: int) -> bool:
 def index_bayes_ucb(
     noise: str, noise_parameters: Parameters, mean: float, pulls: int, t: int, horizon: int | None = None, c: float = 0
 ) -> float:
-    """Bayes-UCB: the posterior quantile at 1 - 1/(t (log n)^c), the lowest value where that is not positive.
-
-    scipy's quantiles, against mpmath: within 5e-14 relative up to T = 10⁵; beyond, Beta is off by up to 2e-11 and the
-    exponential's lower Gamma tail, once t passes 3·10⁵, by 1e-10 at T = 8·10⁵ and 6e-8 at T = 3·10⁶.
-    """
+    """Bayes-UCB: the posterior quantile at 1 - 1/(t (log n)^c), the lowest value where that is not positive."""
     if horizon is None and c != 0:
         raise ValueError("c needs a horizon")
     scale = t if horizon is None or c == 0 else t * math.log(horizon) ** c
     if scale <= 1:
-        return -math.inf if noise == "gaussian" else from_unit(noise, noise_parameters, 0.0)
-    tail = 1 / scale
+        return -math.inf if noise.startswith("gaussian") else from_unit(noise, noise_parameters, 0.0)
+    return posterior_quantile(noise, noise_parameters, mean, pulls, 1 / scale)
+
+
+def posterior_quantile(noise: str, noise_parameters: Parameters, mean: float, pulls: int, tail: float) -> float:
+    """The value that a draw from the posterior exceeds with probability `tail`.
+
+    scipy's quantiles, against mpmath: within 5e-14 relative up to T = 10⁵; beyond, Beta is off by up to 2e-11 and the
+    exponential's lower Gamma tail, at a tail below 1/(3·10⁵), by 1e-10 at T = 8·10⁵ and 6e-8 at T = 3·10⁶.
+    """
+    if (
+        noise == "gaussian-unknown-scale"
+    ):  # sqrt(T - 3) (q - mean)/S follows Student's law with T - 3 degrees of freedom
+        if pulls <= 3:
+            return math.inf
+        return float(mean - noise_parameters["spread"] / math.sqrt(pulls - 3) * _special.stdtrit(pulls - 3, tail))
     p = unit_mean(noise, noise_parameters, mean)
     total = p * pulls
     if noise == "gaussian":  # N(mean, sigma²/T)
@@ -293,13 +338,163 @@ def index_imed(noise: str, noise_parameters: Parameters, mean: float, pulls: int
     return -(pulls * divergence(noise, noise_parameters, mean, best) + math.log(pulls))
 
 
+def two_sided_divergence(noise: str, noise_parameters: Parameters, p: float, q: float) -> float:
+    """d(p, q) for any p and q, with 0 log 0 = 0."""
+    p, q = unit_mean(noise, noise_parameters, p), unit_mean(noise, noise_parameters, q)
+    if p == q:
+        return 0.0
+    if noise == "gaussian":
+        return float((q - p) ** 2 / (2 * noise_parameters.get("scale", 1.0) ** 2))
+    if noise == "poisson":
+        return q - p + (p * math.log(p / q) if p > 0 else 0.0)
+    if noise == "exponential":
+        return p / q - 1 - math.log(p / q) if p > 0 else math.inf
+    success = p * math.log(p / q) if p > 0 else 0.0
+    return success + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)
+
+
+def leader_of(arms: Sequence[Arm], named: Sequence[int]) -> int:
+    """The lowest of the arms named with the largest mean."""
+    known = [j for j in sorted(named) if not arms[j].retired and arms[j].mean is not None]
+    return max(known, key=lambda j: arms[j].mean or 0.0)
+
+
+def index_top_two(
+    noise: str,
+    noise_parameters: Parameters,
+    arms: Sequence[Arm],
+    i: int,
+    t: int,
+    named: Sequence[int],
+    *,
+    beta: float,
+    seed: int,
+) -> float:
+    """TopTwo: with probability beta the leader; else the smallest T' d(mean', m) + T d(mean, m) + log T, m pooled."""
+    leader = leader_of(arms, named)
+    if i == leader:
+        coin = ((splitmix64(splitmix64(seed, t), 0) >> 12) + 0.5) / 2**52
+        return 1.0 if coin < beta else -sys.float_info.max
+    best, arm = arms[leader], arms[i]
+    assert best.mean is not None
+    assert arm.mean is not None
+    pooled = (best.pulls * best.mean + arm.pulls * arm.mean) / (best.pulls + arm.pulls)
+    evidence = best.pulls * two_sided_divergence(noise, noise_parameters, best.mean, pooled)
+    evidence += arm.pulls * two_sided_divergence(noise, noise_parameters, arm.mean, pooled)
+    return -((evidence if arm.mean != best.mean else 0.0) + math.log(arm.pulls))
+
+
+def index_kl_lucb(
+    noise: str,
+    noise_parameters: Parameters,
+    arms: Sequence[Arm],
+    i: int,
+    t: int,
+    named: Sequence[int],
+    *,
+    delta: float,
+    alpha: float,
+) -> float:
+    """KL-LUCB: by turns the leader, and of the others the largest upper bound at log(k K t^alpha / delta)."""
+    if i == leader_of(arms, named):
+        return sys.float_info.max if t % 2 else -sys.float_info.max
+    k = 2 * math.e + 1 + math.e / (alpha - 1) + (math.e + 1) / (alpha - 1) ** 2
+    level = math.log(k * sum(not arm.retired for arm in arms) * t**alpha / delta)
+    mean = arms[i].mean
+    assert mean is not None
+    return upper_inverse(noise, noise_parameters, mean, arms[i].pulls, level)
+
+
+# Random rules: the uniform of an arm in a round is a function of seed, round and arm
+
+
+def uniform_of(seed: int, t: int, i: int) -> float:
+    """The uniform number of arm i in round t."""
+    return ((splitmix64(splitmix64(seed, t), i + 1) >> 12) + 0.5) / 2**52
+
+
+def lower_inverse(noise: str, noise_parameters: Parameters, mean: float, pulls: int, level: float) -> float:
+    """The smallest q <= mean with T d(mean, q) <= L."""
+    if noise == "gaussian":
+        return float(mean - math.sqrt(2 * noise_parameters.get("scale", 1.0) ** 2 * level / pulls))
+    p = unit_mean(noise, noise_parameters, mean)
+    low, high = 0.0, p  # no mean of these families is below 0
+    while low < (middle := (low + high) / 2) < high:
+        here = from_unit(noise, noise_parameters, middle)
+        if pulls * two_sided_divergence(noise, noise_parameters, mean, here) <= level:
+            high = middle
+        else:
+            low = middle
+    return from_unit(noise, noise_parameters, high)
+
+
+def draw_exp_ts(noise: str, noise_parameters: Parameters, mean: float, pulls: int, tail: float) -> float:
+    """ExpTS: the value that a draw exceeds with probability `tail`; with one pull, as far out as can be."""
+    if pulls == 1:
+        return 1e300 if tail < 1 / 2 else -1e300
+    if tail < 1 / 2:
+        return upper_inverse(noise, noise_parameters, mean, pulls - 1, -math.log(2 * tail))
+    return lower_inverse(noise, noise_parameters, mean, pulls - 1, -math.log(2 * (1 - tail)))
+
+
+def index_maillard(
+    noise: str, noise_parameters: Parameters, arm: Arm, best: Arm, uniform: float, *, subtracted: int
+) -> float:
+    """Maillard sampling: the logarithm of exp(-(T - s) d(mean, best mean)), and a Gumbel variable."""
+    assert arm.mean is not None
+    assert best.mean is not None
+    counted = arm.pulls - subtracted
+    evidence = counted * divergence(noise, noise_parameters, arm.mean, best.mean) if counted else 0.0
+    return -evidence - math.log(-math.log(uniform))
+
+
+def index_random(
+    policy: str,
+    parameters: Parameters,
+    noise: str,
+    noise_parameters: Parameters,
+    arms: Sequence[Arm],
+    i: int,
+    t: int,
+    named: Sequence[int],
+) -> float:
+    """The rules that draw: Maillard sampling, ExpTS, ExpTS+ and ε-exploring Thompson sampling."""
+    arm, uniform = arms[i], uniform_of(parameters["seed"], t, i)
+    assert arm.mean is not None
+    playing = sum(not one.retired for one in arms)
+    if policy == "maillard-sampling":
+        best = arms[leader_of(arms, named)]
+        return index_maillard(noise, noise_parameters, arm, best, uniform, subtracted=parameters["subtracted"])
+    if policy == "exp-ts":
+        return draw_exp_ts(noise, noise_parameters, arm.mean, arm.pulls, uniform)
+    share = 1 / playing if policy == "exp-ts+" else (parameters["epsilon"] or 1 / playing)
+    if uniform >= share:
+        return arm.mean
+    if policy == "exp-ts+":
+        return draw_exp_ts(noise, noise_parameters, arm.mean, arm.pulls, uniform / share)
+    return posterior_quantile(noise, noise_parameters, arm.mean, arm.pulls, uniform / share)
+
+
+RANDOM = ("maillard-sampling", "exp-ts", "exp-ts+", "epsilon-thompson")
+
+
 # Choosing
 
 
 def index(
-    policy: str, parameters: Parameters, noise: str, noise_parameters: Parameters, arms: Sequence[Arm], i: int, t: int
+    policy: str,
+    parameters: Parameters,
+    noise: str,
+    noise_parameters: Parameters,
+    arms: Sequence[Arm],
+    i: int,
+    t: int,
+    named: Sequence[int],
 ) -> float:
-    """The index of arm i in round t: +inf if never pulled, -inf if retired or still waiting for a reward."""
+    """The index of arm i in round t: +inf if never pulled, -inf if retired or still waiting for a reward.
+
+    Policies that compare an arm with the best one take the best of those named.
+    """
     arm = arms[i]
     if arm.pulls == 0 and not arm.retired:
         return math.inf
@@ -307,9 +502,18 @@ def index(
         return -math.inf
     if policy == "greedy":
         return arm.mean
+    if noise == "gaussian-unknown-scale":
+        noise_parameters = {"spread": arm.spread}
     if policy == "imed":
-        best = max(other.mean for other in arms if not other.retired and other.mean is not None)
+        best = arms[leader_of(arms, named)].mean
+        assert best is not None
         return index_imed(noise, noise_parameters, arm.mean, arm.pulls, best)
+    if policy == "top-two":
+        return index_top_two(noise, noise_parameters, arms, i, t, named, **parameters)
+    if policy == "kl-lucb":
+        return index_kl_lucb(noise, noise_parameters, arms, i, t, named, **parameters)
+    if policy in RANDOM:
+        return index_random(policy, parameters, noise, noise_parameters, arms, i, t, named)
     if policy == "bayes-ucb":
         return index_bayes_ucb(noise, noise_parameters, arm.mean, arm.pulls, t, **parameters)
     counts = [other.pulls for other in arms if not other.retired]
@@ -320,10 +524,21 @@ def index(
 
 
 def indices(
-    policy: str, parameters: Parameters, noise: str, noise_parameters: Parameters, arms: Sequence[Arm], t: int
+    policy: str,
+    parameters: Parameters,
+    noise: str,
+    noise_parameters: Parameters,
+    arms: Sequence[Arm],
+    t: int,
+    named: Sequence[int] | None = None,
 ) -> list[float]:
-    """The index of every arm in round t."""
-    return [index(policy, parameters, noise, noise_parameters, arms, i, t) for i in range(len(arms))]
+    """The index of every arm in round t; -inf for those that are not named, if some are."""
+    every = range(len(arms))
+    chosen = every if named is None else named
+    return [
+        index(policy, parameters, noise, noise_parameters, arms, i, t, chosen) if i in chosen else -math.inf
+        for i in every
+    ]
 
 
 def choose(
@@ -342,6 +557,48 @@ def choose(
     if known:
         return max(known, key=lambda i: values[i]), values
     return min(live, key=lambda i: arms[i].pulls), values
+
+
+def ranked(
+    policy: str,
+    parameters: Parameters,
+    noise: str,
+    noise_parameters: Parameters,
+    arms: Sequence[Arm],
+    t: int,
+    named: Sequence[int],
+) -> list[int]:
+    """Return the arms named: never pulled ones, the others by falling index, those that wait by rising pulls."""
+    values = indices(policy, parameters, noise, noise_parameters, arms, t, named)
+    live = sorted(set(named))
+    fresh = [i for i in live if arms[i].pulls == 0]
+    known = [i for i in live if arms[i].mean is not None]
+    waiting = [i for i in live if arms[i].pulls > 0 and arms[i].mean is None]
+    known.sort(key=lambda i: -values[i])
+    waiting.sort(key=lambda i: arms[i].pulls)
+    return fresh + known + waiting
+
+
+# Shares
+
+
+def splitmix64(key: int, number: int) -> int:
+    """The number after the state key + number Weyl steps, as Steele, Lea and Flood print it (2014)."""
+    mixed = (key + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB % 2**64
+    return mixed ^ (mixed >> 31)
+
+
+def drawn_by_share(shares: Mapping[int, float], seed: int, t: int) -> int | None:
+    """The arm that has round t by its share, or None if the policy has it: a pure function of seed and round."""
+    uniform = ((splitmix64(splitmix64(seed, 2**62), t) >> 12) + 0.5) / 2**52
+    below = 0.0
+    for arm in sorted(shares):
+        below += shares[arm]
+        if uniform < below:
+            return arm
+    return None
 
 
 def play(

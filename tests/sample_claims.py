@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 
-from ocucb.paper.claim import Check, Claim, Effort, Finding, Line, Picture, Table, Verdict, Wrong
+from ocucb.lab.chart import Chart, Line
+from ocucb.paper.claim import Check, Claim, Effort, Finding, Table, Verdict, Wrong
 
 HOSTILE = """<b>&"</article><img src=x onerror=alert(1)>' $x_1$ id="x" {{claims}}"""
 
@@ -37,7 +38,7 @@ def mean_of_dice(effort: Effort, *, sides: int = 6) -> Finding:
             for n in (10, 100, 1000)
         ),
     )
-    picture = Picture(
+    chart = Chart(
         "The average against the number of throws",
         "throws t",
         "average",
@@ -54,7 +55,7 @@ def mean_of_dice(effort: Effort, *, sides: int = 6) -> Finding:
         false_alarm=1e-4,
         counterexample="" if holds else f"t = {throws.size}: average {averages[-1]:.4f}, expected {expected}",
         tables=(table,),
-        pictures=(picture,),
+        charts=(chart,),
     )
 
 
@@ -68,16 +69,16 @@ def squares(effort: Effort, *, exponent: float = 3.0) -> Finding:
         Line("sum of odd numbers", n.tolist(), sums.tolist()),
         Line(f"n to the power {exponent:g}", n.tolist(), powers.tolist()),
     )
-    picture = Picture("Both sides on logarithmic axes", "n", "value", lines, "log", "log")
+    chart = Chart("Both sides on logarithmic axes", "n", "value", lines, "log", "log")
     if off.size == 0:
-        return Finding(Verdict.HOLDS, "Equal for n = 1, …, 39.", pictures=(picture,))
+        return Finding(Verdict.HOLDS, "Equal for n = 1, …, 39.", charts=(chart,))
     where = int(n[off[0]])
     return Finding(
         Verdict.FAILS,
         f"The sides differ for {off.size} of {n.size} values of n. "
-        "Wherever they differ the sum is less, and the more so the greater n is, as the picture shows.",
+        "Wherever they differ the sum is less, and the more so the greater n is, as the chart shows.",
         counterexample=f"n = {where}: the sum is {sums[where - 1]}, the power is {powers[where - 1]:g}.",
-        pictures=(picture, picture),
+        charts=(chart, chart),
     )
 
 
@@ -88,8 +89,8 @@ def endless(effort: Effort) -> Finding:
 
 def hostile(effort: Effort) -> Finding:
     """Say what a page must not take for its own."""
-    picture = Picture(HOSTILE, HOSTILE, HOSTILE, (Line(HOSTILE, [1, 2], [1, 2]),))
-    return Finding(Verdict.FAILS, HOSTILE, 0.5, HOSTILE, (Table(HOSTILE, (HOSTILE,), ((HOSTILE,),)),), (picture,))
+    chart = Chart(HOSTILE, HOSTILE, HOSTILE, (Line(HOSTILE, [1, 2], [1, 2]),))
+    return Finding(Verdict.FAILS, HOSTILE, 0.5, HOSTILE, (Table(HOSTILE, (HOSTILE,), ((HOSTILE,),)),), (chart,))
 
 
 def broken(effort: Effort) -> Finding:

@@ -28,6 +28,8 @@ with warnings.catch_warnings():
         ocucb.UCB(alpha="asymptotic"),
         ocucb.OCUCB(HORIZON),
         ocucb.MOSS(HORIZON),
+        ocucb.MOSSAnytime(),
+        ocucb.MOSSAnytime(alpha=0.5),
         ocucb.KLUCBHPlus(HORIZON),
         ocucb.KLUCBPlusPlus(HORIZON),
         ocucb.KLUCBSwitch(HORIZON),
@@ -38,7 +40,16 @@ with warnings.catch_warnings():
         ocucb.Gittins(HORIZON),
         ocucb.Gittins(HORIZON, approximate=True),
         ocucb.ThompsonSampling(),
+        ocucb.EpsilonThompson(),
+        ocucb.EpsilonThompson(0.4),
+        ocucb.ExpTS(),
+        ocucb.ExpTSPlus(),
+        ocucb.MaillardSampling(),
+        ocucb.MaillardSampling(subtracted=1),
         ocucb.IMED(),
+        ocucb.TopTwo(),
+        ocucb.TopTwo(beta=0.3),
+        ocucb.KLLUCB(),
         ocucb.Uniform(),
         ocucb.Greedy(),
         ocucb.EpsilonGreedy(0.2),
@@ -51,6 +62,7 @@ NOISE_SAMPLES: list[ocucb.Noise] = [
     ocucb.Bounded(-1.0, 3.0),
     ocucb.Poisson(),
     ocucb.Exponential(),
+    ocucb.GaussianUnknownScale(),
 ]
 
 RANDOM = ("thompson-sampling", "uniform", "epsilon-greedy")
@@ -59,6 +71,11 @@ RANDOM = ("thompson-sampling", "uniform", "epsilon-greedy")
 def in_reference(policy: ocucb.Policy) -> bool:
     """Return whether the naive reference knows the policy: it has no random numbers and no Gittins table."""
     return policy.name not in RANDOM and policy != ocucb.Gittins(HORIZON)
+
+
+def suits(policy: ocucb.Policy, noise: ocucb.Noise) -> bool:
+    """Return whether the policy makes sense under the noise."""
+    return not (policy.rule().reads_divergence and noise.family().spreads)
 
 
 def with_horizon(policy: ocucb.Policy, horizon: int) -> ocucb.Policy:

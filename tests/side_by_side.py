@@ -12,11 +12,16 @@ from ocucb import Bandit, Noise, Policy
 Tape = Callable[[int, int], float]  # (arm, s) -> the s-th reward of the arm, s = 1, 2, ...
 
 
+SEED = 0
+
+
 def named(policy: Policy) -> tuple[str, dict[str, object]]:
     """Return a policy as the reference names it."""
     parameters = asdict(policy)
     if parameters.get("alpha") == "asymptotic":
         return "ucb-asymptotic", {}
+    if policy.name in ("top-two", *reference.RANDOM):
+        parameters["seed"] = SEED
     return policy.name, parameters
 
 
@@ -24,7 +29,7 @@ class SideBySide:
     """The same arms twice: in a bandit, and in the reference's plain records."""
 
     def __init__(self, policy: Policy, noise: Noise, arms: int, tape: Tape) -> None:
-        self.bandit = Bandit(policy, arms, noise, seed=0)
+        self.bandit = Bandit(policy, arms, noise, seed=SEED)
         self.policy, self.noise, self.tape = named(policy), (noise.name, asdict(noise)), tape
         self.rewards: list[list[float]] = [[] for _ in range(arms)]
         self.pending = [0] * arms
@@ -35,8 +40,9 @@ class SideBySide:
         return sum(map(len, self.rewards)) + sum(self.pending)
 
     def arms(self) -> list[reference.Arm]:
+        of_all = [reward for got in self.rewards for reward in got]
         return [
-            reference.Arm(len(got) + waiting, sum(got) / len(got) if got else None, gone)
+            reference.Arm(len(got) + waiting, sum(got) / len(got) if got else None, gone, reference.spread(got, of_all))
             for got, waiting, gone in zip(self.rewards, self.pending, self.retired, strict=True)
         ]
 
@@ -51,6 +57,29 @@ class SideBySide:
         self.pending[chosen] += 1
         return chosen
 
+    def choose_among(self, named: list[int]) -> int:
+        """Choose among some arms in both, compare, and leave the reward pending."""
+        expected = reference.ranked(*self.policy, *self.noise, self.arms(), self.rounds + 1, named)[0]
+        assert self.bandit.peek(named) == expected
+        decided = self.bandit.decide(named)
+        assert decided.arm == expected
+        if self.policy[0] not in ("top-two", *reference.RANDOM):
+            assert decided.probability == 1.0
+        self.pending[expected] += 1
+        return expected
+
+    def choose_many(self, count: int) -> list[int]:
+        """Choose several different arms in both, compare, and leave their rewards pending."""
+        playing = [arm for arm, gone in enumerate(self.retired) if not gone]
+        order = reference.ranked(*self.policy, *self.noise, self.arms(), self.rounds + 1, playing)
+        chosen = self.bandit.choose_many(count)
+        assert chosen == order[:count], (
+            f"round {self.rounds + 1}: chose {chosen}, not {order[:count]}, of {self.arms()}"
+        )
+        for arm in order[:count]:
+            self.pending[arm] += 1
+        return order[:count]
+
     def learn(self, arm: int) -> None:
         """Give the arm its next reward."""
         self.pending[arm] = max(0, self.pending[arm] - 1)
@@ -62,6 +91,11 @@ class SideBySide:
         arm = self.choose()
         self.learn(arm)
         return arm
+
+    def count_pull(self, arm: int) -> None:
+        """Pull an arm that nobody chose here."""
+        self.pending[arm] += 1
+        self.bandit.count_pull(arm)
 
     def forget(self, arm: int) -> None:
         self.pending[arm] -= 1

@@ -247,7 +247,6 @@ STRANGERS: list[tuple[Any, str]] = [
     ("yellow", "no arm 'yellow'; the arms are 'red', 'green', 'blue', 'new'"),
     ("RED", "no arm 'RED'"),
     ("", "no arm ''"),
-    ("grey", "arm 'grey' is retired; add_arm('grey') brings it back"),
     (0, "no arm 0"),
     (-1, "no arm -1"),
     (1.5, "1.5"),
@@ -265,9 +264,13 @@ STRANGERS: list[tuple[Any, str]] = [
 TAKES_AN_ARM: dict[str, Callable[[Bandit, Any], object]] = {
     "learn": lambda bandit, arm: bandit.learn(arm, 1.0),
     "learn_many": lambda bandit, arm: bandit.learn_many(["red", arm, "new"], [1.0, 1.0, 1.0]),
+    "count_pull": lambda bandit, arm: bandit.count_pull(arm),
     "forget": lambda bandit, arm: bandit.forget(arm),
+    "is_retired": lambda bandit, arm: bandit.is_retired(arm),
     "retire_arm": lambda bandit, arm: bandit.retire_arm(arm),
     "explain": lambda bandit, arm: bandit.explain(arm),
+    "revise": lambda bandit, arm: bandit.revise(arm, 1, 1.0),
+    "learned": lambda bandit, arm: bandit.learned(arm),
 }
 
 
@@ -275,6 +278,11 @@ TAKES_AN_ARM: dict[str, Callable[[Bandit, Any], object]] = {
 @pytest.mark.parametrize(("arm", "fragment"), STRANGERS, ids=range(len(STRANGERS)))
 def test_an_arm_that_is_not_there(method: str, arm: Any, fragment: str) -> None:
     refuses(busy(), lambda bandit: TAKES_AN_ARM[method](bandit, arm), ArmError, fragment)
+
+
+def test_an_arm_retired_twice() -> None:
+    twice = "arm 'grey' is retired; add_arm('grey') brings it back"
+    refuses(busy(), lambda bandit: bandit.retire_arm("grey"), ArmError, twice)
 
 
 def test_a_message_names_a_few_arms_of_many() -> None:
@@ -317,7 +325,7 @@ def test_forgetting_what_was_never_chosen() -> None:
     for label in quiet.arms:
         for _ in range(quiet.explain(label).pending):
             quiet.forget(label)
-    for arm in quiet.arms:
+    for arm in (*quiet.arms, *quiet.retired_arms):
         twin = Bandit.from_dict(quiet.to_dict())
         refuses(twin, lambda bandit, arm=arm: bandit.forget(arm), ArmError, f"arm {arm!r} has no pending choice")  # type: ignore[misc]
 
@@ -325,7 +333,7 @@ def test_forgetting_what_was_never_chosen() -> None:
 def test_a_reward_learned_elsewhere_leaves_nothing_to_forget() -> None:
     bandit = Bandit(OCUCBn(), ["a", "b"])
     bandit.learn("a", 1.0)
-    refuses(bandit, lambda b: b.forget("a"), ArmError, "each choose() makes one")
+    refuses(bandit, lambda b: b.forget("a"), ArmError, "each choose() or count_pull() makes one")
 
 
 def test_the_last_arm_is_kept() -> None:
@@ -353,8 +361,8 @@ def test_a_log_of_two_lengths(arms: Any, rewards: Any, fragment: str) -> None:
 def test_one_bad_item_anywhere_spoils_a_log() -> None:
     for place in range(6):
         arms: list[Any] = ["red", "new", "green", "red", "blue", "new"]
-        arms[place] = "grey"
-        refuses(busy(), lambda b, log=arms: b.learn_many(log, [1.0] * 6), ArmError, "arm 'grey' is retired")  # type: ignore[misc]
+        arms[place] = "gray"
+        refuses(busy(), lambda b, log=arms: b.learn_many(log, [1.0] * 6), ArmError, "no arm 'gray'")  # type: ignore[misc]
         rewards = [1.0] * 6
         rewards[place] = math.nan
         refuses(busy(), lambda b, log=rewards: b.learn_many(["red", "new"] * 3, log), RewardError, "got nan")  # type: ignore[misc]

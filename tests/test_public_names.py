@@ -18,25 +18,46 @@ POLICIES = [
     "AdaUCB",
     "BayesUCB",
     "EpsilonGreedy",
+    "EpsilonThompson",
+    "ExpTS",
+    "ExpTSPlus",
     "Gittins",
     "Greedy",
     "IMED",
+    "KLLUCB",
     "KLUCB",
     "KLUCBHPlus",
     "KLUCBPlus",
     "KLUCBPlusPlus",
     "KLUCBSwitch",
     "MOSS",
+    "MOSSAnytime",
+    "MaillardSampling",
     "OCUCB",
     "OCUCBn",
     "ThompsonSampling",
+    "TopTwo",
     "UCB",
     "Uniform",
 ]
-NOISES = ["Bernoulli", "Bounded", "Exponential", "Gaussian", "Poisson"]
+NOISES = ["Bernoulli", "Bounded", "Exponential", "Gaussian", "GaussianUnknownScale", "Poisson"]
+MEMORIES = ["Discount", "Window"]
 ERRORS = ["ArmError", "HorizonError", "OcucbError", "ParameterError", "RewardError", "StateError"]
-OTHERS = ["Bandit", "Explanation", "GuaranteeWarning", "LevelPolicy", "Noise", "Policy", "level"]
-NAMES = sorted([*POLICIES, *NOISES, *ERRORS, *OTHERS])
+OTHERS = [
+    "ArmStatistics",
+    "Bandit",
+    "Choice",
+    "GuaranteeWarning",
+    "Intervals",
+    "LevelPolicy",
+    "Noise",
+    "Policy",
+    "Statistics",
+    "Verdict",
+    "level",
+    "register",
+]
+NAMES = sorted([*POLICIES, *NOISES, *MEMORIES, *ERRORS, *OTHERS])
 
 # What `import ocucb` may load: itself, its two dependencies, and what those load of their own accord.
 LISTING = "import sys; {}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
@@ -81,41 +102,59 @@ def test_everything_a_bandit_does_is_documented() -> None:
     assert sorted(public) == [
         "add_arm",
         "arms",
+        "best",
         "choose",
+        "choose_many",
+        "count_pull",
         "decide",
+        "decide_many",
         "effective_arms",
         "explain",
+        "explain_many",
         "forget",
         "from_dict",
         "indices",
+        "intervals",
+        "is_retired",
         "learn",
         "learn_many",
+        "learned",
         "load",
         "means",
+        "memory",
         "merge",
         "noise",
         "peek",
+        "peek_many",
         "pending",
         "policy",
         "pulls",
         "retire_arm",
+        "retired_arms",
+        "revise",
         "rounds",
         "save",
+        "set_shares",
+        "shares",
+        "statistics",
         "to_dict",
     ]
     for name in public:
         assert inspect.getdoc(getattr(ocucb.Bandit, name)), name
 
 
-def test_an_explanation_has_these_parts() -> None:
-    fields = [field.name for field in dataclasses.fields(ocucb.Explanation)]
-    assert fields == ["arm", "pulls", "pending", "mean", "index", "effective_arms"]
+def test_what_is_known_of_arms_has_these_parts() -> None:
+    one = [field.name for field in dataclasses.fields(ocucb.ArmStatistics)]
+    assert one == ["pulls", "pending", "mean", "index", "effective_arms"]
+    assert [field.name for field in dataclasses.fields(ocucb.Choice)] == ["arm", "statistics", "probability"]
+    many = ("arms", "retired", "pulls", "pending", "means", "indices", "effective_arms", "spreads")
+    assert ocucb.Statistics._fields == many
 
 
 def test_signatures_are_as_promised() -> None:
     bandit = inspect.signature(ocucb.Bandit).parameters
-    assert list(bandit) == ["policy", "arms", "noise", "seed"]
-    assert (bandit["noise"].default, bandit["seed"].default) == (None, None)
+    assert list(bandit) == ["policy", "arms", "noise", "seed", "shares", "memory"]
+    assert [bandit[name].default for name in ("noise", "seed", "shares")] == [None, None, None]
     assert str(inspect.signature(ocucb.Bandit.load)).startswith("(path")
     assert ocucb.OCUCBn() == ocucb.OCUCBn(eta=1.1, rho=0.5, shrink="none")
     assert ocucb.Gaussian() == ocucb.Gaussian(scale=1.0)

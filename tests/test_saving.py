@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from ocucb import (
@@ -38,7 +38,7 @@ from ocucb import (
     Uniform,
 )
 from ocucb.compiled import Parameters
-from samples import NOISE_SAMPLES, POLICY_SAMPLES
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, suits
 
 Data = dict[str, Any]
 Label = str | int
@@ -255,13 +255,15 @@ def test_rounding_of_a_long_sum_does_not_make_it_inconsistent(high: float) -> No
 
 
 EVENTS = ["step", "step", "step", "burst", "learn", "forget", "add", "retire", "bring back", "many", "merge", "look"]
+EVENTS += ["elsewhere", "late"]
 
 
 def happen(bandit: Bandit, event: str, luck: random.Random) -> None:
     """Do one thing to a bandit, if it can be done."""
     noise, arms = bandit.noise, bandit.arms
-    waiting = [arm for arm, count in zip(arms, bandit.pending.tolist(), strict=True) if count]
-    gone = [arm for arm, away in zip(bandit.to_dict()["labels"], bandit.to_dict()["retired"], strict=True) if away]
+    known = bandit.statistics(retired=True)
+    waiting = [arm for arm, count in zip(known.arms, known.pending.tolist(), strict=True) if count]
+    gone = bandit.retired_arms
     if event == "step":
         bandit.learn(bandit.choose(), draw(noise, luck.random()))
     elif event == "burst":
@@ -279,7 +281,7 @@ def happen(bandit: Bandit, event: str, luck: random.Random) -> None:
     elif event == "bring back" and gone:
         bandit.add_arm(luck.choice(gone))
     elif event == "many":
-        log = luck.choices(arms, k=luck.randrange(8))
+        log = luck.choices(known.arms, k=luck.randrange(8))
         bandit.learn_many(log, [draw(noise, luck.random()) for _ in log])
     elif event == "merge":
         other = Bandit(OCUCBn(), ["merged", 0], noise)
@@ -288,6 +290,10 @@ def happen(bandit: Bandit, event: str, luck: random.Random) -> None:
     elif event == "look":
         bandit.peek()
         bandit.indices()
+    elif event == "elsewhere":
+        bandit.count_pull(luck.choice(known.arms))
+    elif event == "late" and gone:
+        bandit.learn(luck.choice(gone), draw(noise, luck.random()))
 
 
 @settings(max_examples=120, deadline=None, derandomize=True)
@@ -301,6 +307,7 @@ def happen(bandit: Bandit, event: str, luck: random.Random) -> None:
 def test_any_history_survives_a_round_trip(
     policy: Policy, noise: Noise, arms: int, events: list[str], luck: random.Random
 ) -> None:
+    assume(suits(policy, noise))
     bandit = Bandit(policy, arms, noise, seed=1)
     for event in events:
         happen(bandit, event, luck)
@@ -329,6 +336,7 @@ def test_the_format_is_versioned_plain_json() -> None:
         "policy": {"name": "ocucb-n", "parameters": {"eta": 1.1, "rho": 0.5, "shrink": "none"}},
         "noise": {"name": "bounded", "parameters": {"low": -1.0, "high": 3.0}},
         "seed": 5,
+        "first_arms": 2,
         "labels": ["a", 7, "x"],
         "pulls": [1, 1, 0],
         "learned": [1, 0, 0],
@@ -345,7 +353,8 @@ TABLE = [*((policy, Gaussian()) for policy in POLICY_SAMPLES), *((OCUCBn(), nois
 def test_every_bandit_is_strict_json(policy: Policy, noise: Noise) -> None:
     data = grown(policy, noise).to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert [type(value) for value in data.values()] == [str, int, dict, dict, int, list, list, list, list, list]
+    kinds = [str, int, dict, dict, int, list, list, list, list, list, int]
+    assert [type(value) for value in data.values()] == kinds + [dict] * noise.family().spreads
 
 
 def build(kind: Any, *parameters: Any) -> Any:

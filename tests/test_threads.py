@@ -203,19 +203,14 @@ def test_arms_come_and_go_under_threads(tmp_path: Path) -> None:
 
 
 def settle(bandit: Bandit, ledger: Ledger) -> None:
-    """Learn or forget a choice of this thread, unless another has retired the arm since."""
+    """Learn or forget a choice of this thread, whether or not another has retired the arm since."""
     arm = ledger.waiting.pop(0)
-    try:
-        if len(ledger.waiting) % 3:
-            bandit.learn(arm, 1.0)
-            ledger.rewards += 1
-        else:
-            bandit.forget(arm)
-            ledger.forgets += 1
-    except ArmError as problem:
-        if "is retired" not in str(problem):
-            raise
-        ledger.waiting.append(arm)
+    if len(ledger.waiting) % 3:
+        bandit.learn(arm, 1.0)
+        ledger.rewards += 1
+    else:
+        bandit.forget(arm)
+        ledger.forgets += 1
 
 
 def test_one_arm_is_added_once_and_the_last_is_never_retired() -> None:
@@ -387,9 +382,18 @@ ACTS: dict[str, Callable[[Bandit], object]] = {
     "learn": lambda bandit: bandit.learn(0, 1.0),
     "forget": lambda bandit: bandit.forget(0),
     "learn_many": lambda bandit: bandit.learn_many([0, 1], [1.0, 1.0]),
+    "revise": lambda bandit: bandit.revise(0, 1, 1.0),
+    "learned": lambda bandit: bandit.learned(0),
     "add_arm": lambda bandit: bandit.add_arm("new"),
     "bring back": lambda bandit: bandit.add_arm(3),
     "retire_arm": lambda bandit: bandit.retire_arm(1),
+    "learn for a retired arm": lambda bandit: bandit.learn(3, 1.0),
+    "count_pull": lambda bandit: bandit.count_pull(1),
+    "decide": lambda bandit: bandit.decide(),
+    "retired_arms": lambda bandit: bandit.retired_arms,
+    "is_retired": lambda bandit: bandit.is_retired(3),
+    "in": lambda bandit: 3 in bandit,
+    "statistics": lambda bandit: bandit.statistics(retired=True),
     "merge": lambda bandit: bandit.merge(Bandit(OCUCBn(), [0, "theirs"])),
     "be merged": lambda bandit: Bandit(OCUCBn(), 2).merge(bandit),
     "arms": lambda bandit: bandit.arms,

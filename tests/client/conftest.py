@@ -1,4 +1,4 @@
-"""A real service on a real SQLite file, a proxy that makes faults, and both twins of the client."""
+"""A real service on a real SQLite file, a proxy that makes faults, and both clients."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from client.asking import key_of
+from client.admin_queries import key_of
+from client.blocking import Blocking
 from client.proxy import Proxy
-from client.twins import Blocking
-from ocucb.client import Client
+from ocucb_client import Client
 from service.server import Server
 
 _names = (f"experiment {number}" for number in itertools.count(1))
@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def admin(server: Server) -> Iterator[Client]:
     """A client without a proxy, to see what is true."""
-    with Client(server.url, key_of(server), timeout=120.0, patience=60.0) as client:
+    with Client(server.url, key_of(server), timeout=120.0, attempt_timeout=60.0) as client:
         yield client
 
 
@@ -52,8 +52,8 @@ def make(request: pytest.FixtureRequest, server: Server, proxy: Proxy) -> Iterat
 
     def make_client(**options: Any) -> Any:
         kind: Any = Client if request.param == "sync" else Blocking
-        url, key = options.pop("url", proxy.url), options.pop("key", key_of(server))
-        made.append(kind(url, key, **{"timeout": 120.0, "patience": 60.0, **options}))
+        url, key = options.pop("url", proxy.url), options.pop("api_key", key_of(server))
+        made.append(kind(url, key, **{"timeout": 120.0, "attempt_timeout": 60.0, **options}))
         return made[-1]
 
     yield make_client

@@ -11,12 +11,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from client.asking import PATIENCE
+from client.admin_queries import PATIENCE
 
 TOP = """
 import asyncio, os, signal, sys, time
 from pathlib import Path
-from ocucb.client import AsyncClient, Client
+from ocucb_client import AsyncClient, Client
 url, key, decisions = os.environ["URL"], os.environ["KEY"], Path("decisions").read_text().split()
 """
 

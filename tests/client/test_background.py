@@ -13,19 +13,18 @@ from typing import Any
 
 import pytest
 
-from client.asking import PATIENCE, decide, key_of, rewarded
+from client.admin_queries import PATIENCE, decide, key_of, rewarded
 from client.proxy import BUSY, CUT, DROPPED, LIED, TORN, Fault, Proxy
-from ocucb import ParameterError
-from ocucb.client import (
+from ocucb_client import (
+    BackgroundCounts,
     Client,
     ClosedError,
     ConflictError,
-    Counts,
     DeniedError,
     InvalidError,
     NotFoundError,
     QueueFullError,
-    Refused,
+    RefusedReward,
     TooLateError,
     UnavailableError,
     UndeliveredError,
@@ -44,7 +43,7 @@ def test_five_thousand_through_a_flaky_proxy(make: Callable[..., Any], proxy: Pr
         if len(proxy.seen) < 5:
             time.sleep(0.002)  # so that batches are of all sizes
     client.flush(PATIENCE)
-    assert client.background == Counts(waiting=0, delivered=5000, refused=0)
+    assert client.background == BackgroundCounts(waiting=0, delivered=5000, refused=0)
     assert rewarded(admin, name) == values
     found = admin.experiment(name)
     assert (found.decisions, found.rewards) == (5000, 5000)
@@ -90,7 +89,7 @@ def test_a_server_killed_and_restarted(make: Callable[..., Any], proxy: Proxy, t
     with Server(tmp_path) as first:
         key = key_of(first)
         proxy.upstream = first.url
-        client = make(key=key, timeout=PATIENCE, retries=100)
+        client = make(api_key=key, timeout=PATIENCE, retries=100)
         client.create("colours", ["red", "green"])
         decisions = [decision.id for _ in range(3) for decision in client.decide("colours", count=1000)]
         given = iter(decisions)
@@ -118,7 +117,7 @@ def test_a_server_killed_and_restarted(make: Callable[..., Any], proxy: Proxy, t
 
 def test_a_full_queue_waits_and_then_refuses(make: Callable[..., Any], proxy: Proxy, admin: Client, name: str) -> None:
     decisions = decide(admin, name, 60)
-    client = make(queue=50, timeout=0.5)
+    client = make(queue_size=50, timeout=0.5)
     proxy.always = BUSY
     for decision in decisions[:50]:
         client.reward_later(decision, 0.5)
@@ -137,7 +136,7 @@ def test_a_full_queue_lets_in_when_there_is_room(
     make: Callable[..., Any], proxy: Proxy, admin: Client, name: str
 ) -> None:
     decisions = decide(admin, name, 200)
-    client = make(queue=20)
+    client = make(queue_size=20)
     proxy.be_flaky(3, 0.3, CUT)
     for decision in decisions:
         client.reward_later(decision, 0.5)
@@ -149,7 +148,7 @@ def test_a_full_queue_lets_in_when_there_is_room(
 def test_what_is_refused_for_good_is_told(
     make: Callable[..., Any], admin: Client, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refused: list[Refused] = []
+    refused: list[RefusedReward] = []
     client = make(on_refused=refused.append)
     admin.create(f"{name} short", ["a"], window=0.001)
     late = admin.decide(f"{name} short").id
@@ -163,16 +162,16 @@ def test_what_is_refused_for_good_is_told(
         (late, 1.0, TooLateError),
         ("1-1-aaaaaaaaaaaaaaaaaaaaaa", 1.0, NotFoundError),
     ]
-    assert client.background == Counts(waiting=0, delivered=2, refused=3)
+    assert client.background == BackgroundCounts(waiting=0, delivered=2, refused=3)
     assert rewarded(admin, name) == {good: 0.25, other: 0.5}
-    said = [record.getMessage() for record in caplog.records if record.name == "ocucb.client"]
+    said = [record.getMessage() for record in caplog.records if record.name == "ocucb_client"]
     assert f"the reward of decision {late} was refused: too-late" in said
     assert not any("0.75" in line for line in said)
 
 
 def test_one_that_spoils_the_batch_is_found(make: Callable[..., Any], proxy: Proxy, admin: Client, name: str) -> None:
     """An id of a thousand characters makes the service refuse the whole request."""
-    refused: list[Refused] = []
+    refused: list[RefusedReward] = []
     client = make(on_refused=refused.append)
     decisions = decide(admin, name, 1000)
     proxy.always = BUSY  # nothing is taken before all is in the queue
@@ -182,7 +181,7 @@ def test_one_that_spoils_the_batch_is_found(make: Callable[..., Any], proxy: Pro
     client.flush(PATIENCE)
     assert [type(one.error) for one in refused] == [InvalidError] * 3
     assert len(rewarded(admin, name)) == 997
-    assert client.background == Counts(waiting=0, delivered=997, refused=3)
+    assert client.background == BackgroundCounts(waiting=0, delivered=997, refused=3)
 
 
 def test_a_callback_that_fails_stops_nothing(make: Callable[..., Any], admin: Client, name: str) -> None:
@@ -191,7 +190,7 @@ def test_a_callback_that_fails_stops_nothing(make: Callable[..., Any], admin: Cl
     client.reward_later("nothing", 1.0)
     client.reward_later(decision, 1.0)
     client.flush(PATIENCE)
-    assert client.background == Counts(waiting=0, delivered=1, refused=1)
+    assert client.background == BackgroundCounts(waiting=0, delivered=1, refused=1)
 
 
 def test_one_item_that_must_wait(client: Any, proxy: Proxy, admin: Client, name: str) -> None:
@@ -209,18 +208,18 @@ def test_one_item_that_must_wait(client: Any, proxy: Proxy, admin: Client, name:
     client.reward_later(second, 0.5)
     client.flush(PATIENCE)
     assert not proxy.faults
-    assert client.background == Counts(waiting=0, delivered=2, refused=0)
+    assert client.background == BackgroundCounts(waiting=0, delivered=2, refused=0)
     assert rewarded(admin, name) == {first: 0.5, second: 0.5}
 
 
 def test_a_key_that_is_revoked(make: Callable[..., Any], admin: Client, name: str) -> None:
-    refused: list[Refused] = []
-    made = admin.make_key(name, ["reward"])
-    client = make(key=made.text, on_refused=refused.append)
+    refused: list[RefusedReward] = []
+    made = admin.create_api_key(name, ["reward"])
+    client = make(api_key=made.text, on_refused=refused.append)
     first, second, third = decide(admin, name, 3)
     client.reward_later(first, 1.0)
     client.flush(PATIENCE)
-    admin.revoke_key(made.id)
+    admin.revoke_api_key(made.id)
     client.reward_later(second, 1.0)
     client.flush(PATIENCE)
     assert [(one.decision, type(one.error)) for one in refused] == [(second, DeniedError)]
@@ -255,7 +254,7 @@ def test_close_delivers(make: Callable[..., Any], proxy: Proxy, admin: Client, n
         client.close()
         assert rewarded(admin, name) == dict.fromkeys(decisions, 0.5)
         with pytest.raises(ClosedError):
-            getattr(client, "twin", client)._later.offer(decisions[0], 0.5)
+            getattr(client, "twin", client)._sender.offer(decisions[0], 0.5)
 
 
 def test_close_gives_up_in_time_and_gives_back(server: Server, proxy: Proxy, admin: Client, name: str) -> None:
@@ -282,7 +281,7 @@ def test_a_client_that_is_forgotten_still_delivers(server: Server, proxy: Proxy,
     client = Client(proxy.url, key_of(server))
     for decision in decisions:
         client.reward_later(decision, 0.5)
-    (thread,) = (one for one in threading.enumerate() if one is client._later._thread)
+    (thread,) = (one for one in threading.enumerate() if one is client._sender._thread)
     del client
     gc.collect()
     proxy.heal()
@@ -301,12 +300,12 @@ def test_no_thread_without_need(server: Server) -> None:
 def test_trouble_is_said_once(
     client: Any, proxy: Proxy, admin: Client, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "ocucb.client")
+    caplog.set_level(logging.INFO, "ocucb_client")
     (decision,) = decide(admin, name, 1)
     proxy.faults.extend([BUSY] * 4)
     client.reward_later(decision, 1.0)
     client.flush(PATIENCE)
-    said = [record.getMessage() for record in caplog.records if record.name == "ocucb.client"]
+    said = [record.getMessage() for record in caplog.records if record.name == "ocucb_client"]
     assert [line.split(",")[0] for line in said] == [
         "rewards are not delivered for now",
         "rewards are delivered again",
@@ -314,6 +313,6 @@ def test_trouble_is_said_once(
 
 
 def test_a_decision_must_have_an_id(client: Any) -> None:
-    with pytest.raises(ParameterError, match="a decision must be"):
+    with pytest.raises(InvalidError, match="a decision must be"):
         client.reward_later(None, 1.0)
-    assert client.background == Counts(waiting=0, delivered=0, refused=0)
+    assert client.background == BackgroundCounts(waiting=0, delivered=0, refused=0)

@@ -1,4 +1,4 @@
-"""Every call against the real service, by both twins."""
+"""Every call against the real service, by both clients."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from client.proxy import Proxy
-from ocucb import UCB, ArmError, Gaussian, OcucbError, ParameterError, RewardError
-from ocucb.client import (
+from ocucb import UCB, Gaussian
+from ocucb_client import (
     Client,
     ClientError,
     ConflictError,
@@ -33,17 +33,44 @@ def test_a_decision_says_what_to_play_and_why(client: Any, admin: Client, name: 
     first = client.decide(name)
     assert isinstance(first, Decision)
     assert (first.experiment, first.arm, first.unit) == (name, "red", None)
-    assert (first.pulls, first.mean, first.index, first.repeated) == (0, None, None, False)
-    assert first.deadline is None
+    known = first.statistics
+    assert (known.pulls, known.mean, known.index, known.effective_arms) == (0, None, None, None)
+    assert (first.deadline, first.repeated) == (None, False)
     assert before - timedelta(seconds=5) < first.at < datetime.now(UTC) + timedelta(seconds=5)
     client.reward(first, 0.25)
     for decision in client.decide(name, count=2):
         client.reward(decision, 0.0)
-    known = client.decide(name)
-    assert (known.arm, known.pulls, known.mean) == ("red", 1, 0.25)
+    fourth = client.decide(name)
+    known = fourth.statistics
+    assert (fourth.arm, known.pulls, known.mean) == ("red", 1, 0.25)
     assert known.index > 0.25
     assert 1.0 <= known.effective_arms <= 3.0
     assert admin.experiment(name).decisions == 4
+
+
+def test_some_arms_different_ones_shares_and_probabilities(client: Any, admin: Client, name: str) -> None:
+    assert client.decide(name, among=["blue", "green"]).arm == "green"
+    assert [one.arm for one in client.decide(name, count=2, different=True)] == ["red", "blue"]
+    admin.create(f"{name} shared", ["control", 7], shares={"control": 0.25, 7: 0.1})
+    admin.set_shares(f"{name} shared", {7: 0.5})
+    assert admin.experiment(f"{name} shared").shares == {7: 0.5}
+    made = client.decide(f"{name} shared")
+    assert made.probability in (0.5, 1.0)
+    assert next(iter(admin.export(f"{name} shared"))).probability == made.probability
+    with pytest.raises(InvalidError):
+        admin.set_shares(f"{name} shared", {7: 0.6, "control": 0.4})
+
+
+def test_a_verdict_and_its_winner(client: Any, admin: Client, name: str) -> None:
+    admin.import_log(name, [("red", 0.0), ("green", 1.0), ("blue", 0.0)] * 300)
+    verdict = admin.verdict(name, confidence=0.99)
+    assert (verdict.best, verdict.contenders, verdict.ruled_out) == ("green", ("green",), ("red", "blue"))
+    assert (verdict.experiment, verdict.confidence, verdict.rounds_needed) == (name, 0.99, 0)
+    admin.play_winner(name, 0.99)
+    assert {decision.arm for decision in client.decide(name, count=20)} == {"green"}
+    assert (admin.experiment(name).winner, admin.experiment(name).winner_confidence) == ("green", 0.99)
+    admin.play_winner(name, None)
+    assert admin.experiment(name).winner is None
 
 
 def test_a_window_is_a_deadline(client: Any, admin: Client, name: str) -> None:
@@ -157,22 +184,23 @@ def test_policies_as_the_service_writes_them(client: Any, name: str) -> None:
 
 
 def test_pages_are_followed(client: Any, admin: Client, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "PAGE", 2)
+    monkeypatch.setattr(calls, "ITEMS_PER_PAGE", 2)
     admin.create(f"{name} wide", range(7))
     admin.retire_arm(f"{name} wide", 3)
     arms = list(client.arms(f"{name} wide"))
-    assert [arm.arm for arm in arms] == [0, 1, 2, 4, 5, 6, 3]
-    assert [arm.retired for arm in arms] == [False] * 6 + [True]
-    assert (arms[0].pulls, arms[0].pending, arms[0].mean) == (0, 0, None)
-    assert (arms[6].pulls, arms[6].mean, arms[6].index) == (0, None, None)
+    assert [arm.arm for arm in arms] == [0, 1, 2, 3, 4, 5, 6]
+    assert [arm.retired for arm in arms] == [False] * 3 + [True] + [False] * 3
+    first, last = arms[0].statistics, arms[3].statistics
+    assert (first.pulls, first.pending, first.mean) == (0, 0, None)
+    assert (last.pulls, last.mean, last.index) == (0, None, None)
     found = {one.name: one for one in client.experiments()}
     assert list(found) == sorted(found)
     assert {name, f"{name} wide"} <= set(found)
     assert (found[name].status, found[name].entries) == ("active", 1)
     assert found[name].created.tzinfo is not None
     for number in range(3):
-        admin.make_key(f"{name} {number}", ["read"])
-    assert {f"{name} {number}" for number in range(3)} <= {key.name for key in client.keys()}  # noqa: SIM118
+        admin.create_api_key(f"{name} {number}", ["read"])
+    assert {f"{name} {number}" for number in range(3)} <= {key.name for key in client.api_keys()}
 
 
 def test_a_life_of_changes(client: Any, name: str) -> None:
@@ -205,12 +233,12 @@ def test_what_is_exported_can_be_imported(client: Any, name: str) -> None:
     assert list(client.export(name, after=rows[2].seq)) == rows[3:]
     client.create(f"{name} again", ["red", "green", "blue"])
     client.import_log(f"{name} again", ((row.arm, row.reward) for row in rows if row.reward is not None))
-    assert [(arm.pulls, arm.mean) for arm in client.arms(f"{name} again")] == [(1, 0.5)] * 3
+    assert [(arm.statistics.pulls, arm.statistics.mean) for arm in client.arms(f"{name} again")] == [(1, 0.5)] * 3
     assert list(client.export(f"{name} again")) == []
 
 
 def test_keys_are_made_used_and_revoked(client: Any, make: Callable[..., Any], name: str) -> None:
-    made = client.make_key("shop", ["decide", "reward"], [name])
+    made = client.create_api_key("shop", ["decide", "reward"], [name])
     assert (made.name, made.roles, made.experiments, made.revoked) == (
         "shop",
         frozenset(("decide", "reward")),
@@ -219,19 +247,19 @@ def test_keys_are_made_used_and_revoked(client: Any, make: Callable[..., Any], n
     )
     assert made.text.startswith(f"ocucb_{made.id}_")
     assert made.text not in repr(made)
-    narrow = make(key=made.text)
+    narrow = make(api_key=made.text)
     narrow.reward(narrow.decide(name), 1.0)
     with pytest.raises(DeniedError) as caught:
         narrow.experiment(name)
     assert (caught.value.status, caught.value.code) == (403, "forbidden")
     with pytest.raises(NotFoundError):
         narrow.decide("no such thing")
-    assert client.revoke_key(made.id).revoked is not None
+    assert client.revoke_api_key(made.id).revoked is not None
     with pytest.raises(DeniedError) as revoked:
         narrow.decide(name)
     assert (revoked.value.status, revoked.value.code) == (401, "unauthorized")
     with pytest.raises(NotFoundError):
-        client.revoke_key("a" * 12)
+        client.revoke_api_key("a" * 12)
 
 
 def test_what_the_service_refuses(client: Any, name: str) -> None:
@@ -246,7 +274,6 @@ def test_what_the_service_refuses(client: Any, name: str) -> None:
         client.decide(name, count=0)
     assert isinstance(invalid.value, ValueError)
     assert issubclass(InvalidError, ClientError)
-    assert issubclass(ClientError, OcucbError)
     with pytest.raises(InvalidError):
         client.create(f"{name} wrong", ["a"], {"name": "ucb", "no such parameter": 1})
 
@@ -254,26 +281,86 @@ def test_what_the_service_refuses(client: Any, name: str) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "1", None, [1.0]])
 def test_a_reward_must_be_a_number(client: Any, proxy: Proxy, value: Any) -> None:
     for give in (client.reward, client.reward_later, lambda decision, value: client.rewards([(decision, value)])):
-        with pytest.raises(RewardError, match="a reward must be a finite number"):
+        with pytest.raises(InvalidError, match="a reward must be a finite number"):
             give(NOWHERE, value)
     assert proxy.seen == []
 
 
 @pytest.mark.parametrize("what", ["", ".", "..", None, "\ud800"])
 def test_a_name_must_lead_where_it_says(client: Any, proxy: Proxy, what: Any) -> None:
-    with pytest.raises(ParameterError, match="the name of an experiment"):
+    with pytest.raises(InvalidError, match="the name of an experiment"):
         client.experiment(what)
     assert proxy.seen == []
 
 
 def test_what_cannot_be_sent_is_not_sent(client: Any, proxy: Proxy, name: str) -> None:
     proxy.seen.clear()
-    with pytest.raises(ParameterError, match="a decision must be"):
+    with pytest.raises(InvalidError, match="a decision must be"):
         client.reward(17, 1.0)
-    with pytest.raises(ParameterError, match="idempotency key"):
+    with pytest.raises(InvalidError, match="idempotency key"):
         client.decide(name, idempotency_key="grün")
-    with pytest.raises(ParameterError, match="plain data"):
+    with pytest.raises(InvalidError, match="plain data"):
         client.add_arm(name, "x", {"set": {1}})
-    with pytest.raises(ArmError, match="twice"):
+    with pytest.raises(InvalidError, match="twice"):
         client.create("x", ["a", "a"])
     assert proxy.seen == []
+
+
+def test_rewards_are_corrected(client: Any, admin: Client, name: str) -> None:
+    first, second, third = client.decide(name, count=3)
+    client.rewards([(first, 1.0), (second.id, 1.0)])
+    results = admin.correct_rewards([(first, 0.5), (second.id, None), (third, 1.0)])
+    assert [result.outcome for result in results] == ["corrected", "corrected", None]
+    assert isinstance(results[2].error, ConflictError)
+    exported = {one.decision: (one.outcome, one.reward) for one in admin.export(name)}
+    assert exported[first.id] == ("corrected", 0.5)
+    assert exported[second.id] == ("void", None)
+
+
+def test_rewards_in_parts(client: Any, admin: Client, name: str) -> None:
+    admin.create(f"{name} in parts", ["a", "b"], window=3600.0, partial_rewards=True)
+    assert admin.experiment(f"{name} in parts").partial_rewards
+    decision = client.decide(f"{name} in parts")
+    assert client.reward(decision, 0.5, "click").outcome == "counted"
+    assert [one.outcome for one in client.rewards([(decision, 0.5, "click"), (decision, 1, "order")])] == [
+        "repeated",
+        "counted",
+    ]
+    client.reward_later(decision, 0.25, part="refund")
+    client.flush()
+    assert client.reward(decision, 0.25, "refund").outcome == "repeated"
+    with pytest.raises(InvalidError):
+        client.reward(decision, 1.0)
+    with pytest.raises(InvalidError, match="a part"):
+        client.reward(decision, 1.0, "")
+
+
+def test_changes_are_listed(client: Any, admin: Client, name: str) -> None:
+    client.add_arm(name, "black")
+    newest = next(iter(admin.audit(name)))
+    assert (newest.action, newest.experiment, newest.details["arm"]) == ("arm added", name, "black")
+    assert [one.action for one in client.audit(name)] == ["arm added", "created"]
+    made = client.create_api_key("short", ["read"], lifetime=60.0)
+    assert made.expires - made.created == timedelta(seconds=60)
+
+
+def test_many_units_and_a_span_of_time(client: Any, admin: Client, name: str) -> None:
+    before = datetime.now(UTC)
+    made = client.decide_for_units(name, ["a", "b"], among=["red"])
+    assert [(one.unit, one.arm) for one in made] == [("a", "red"), ("b", "red")]
+    assert len(list(client.export(name, since=before - timedelta(days=1)))) == 2
+    assert list(client.export(name, until=before - timedelta(days=1))) == []
+    with pytest.raises(InvalidError, match="time zone"):
+        list(client.export(name, since=datetime(2026, 1, 1)))
+
+
+def test_deleting_and_erasing(client: Any, admin: Client, name: str) -> None:
+    client.decide(name, f"unit of {name}")
+    assert client.erase_unit(f"unit of {name}") == 1
+    assert client.erase_unit(f"unit of {name}", name) == 0
+    with pytest.raises(ConflictError):
+        client.delete(name)
+    client.archive(name)
+    client.delete(name)
+    with pytest.raises(NotFoundError):
+        admin.experiment(name)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from client.asking import key_of
-from ocucb.client import Client
+from client.admin_queries import key_of
+from ocucb_client import Client
 from service.server import Server
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,7 +23,7 @@ def test_python_blocks_run_as_printed(page: str, tmp_path: Path) -> None:
     """All blocks of the page that need a service, one after another; only its address is another."""
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    code = "\n".join(block for block in blocks if page != "README.md" or "ocucb.client" in block)
+    code = "\n".join(block for block in blocks if page != "README.md" or "ocucb_client" in block)
     assert f'"{ADDRESS}", os.environ["OCUCB_KEY"]' in code
     (tmp_path / "service").mkdir()
     with Server(tmp_path / "service") as server:

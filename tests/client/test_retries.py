@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from client.proxy import BUSY, CUT, DROPPED, HANGS, LIED, PASS, TORN, TRICKLES, Fault, Proxy
-from ocucb import ParameterError
-from ocucb.client import AnswerError, Client, ClosedError, DeniedError, UnavailableError
-from ocucb.client.attempts import Attempts, Pauses
-from ocucb.client.exchange import Lines, _seconds, set_up
+from ocucb_client import AnswerError, Client, ClosedError, DeniedError, InvalidError, UnavailableError
+from ocucb_client.codec import LineSplitter, decode_retry_after
 
 KEY = "ocucb_abcdefghijkl_not-a-real-secret"
 ONE_OF_EACH = [DROPPED, CUT, TORN, BUSY, LIED, *(Fault(status=status) for status in (408, 429, 502, 504))]
@@ -56,7 +54,7 @@ def test_everything_that_can_be_is_repeated(client: Any, proxy: Proxy, admin: Cl
         lambda: client.experiment(name),
         lambda: list(client.experiments()),
         lambda: list(client.arms(name)),
-        lambda: list(client.keys()),
+        lambda: list(client.api_keys()),
         lambda: list(client.export(name)),
     ]
     for call in again:
@@ -64,21 +62,21 @@ def test_everything_that_can_be_is_repeated(client: Any, proxy: Proxy, admin: Cl
         proxy.faults.append(CUT)
         call()
         assert len(proxy.seen) == 2
-    assert [(arm.pulls, arm.mean) for arm in admin.arms(f"{name} again")] == [(1, 0.5), (1, 0.25)]
+    assert [(arm.statistics.pulls, arm.statistics.mean) for arm in admin.arms(f"{name} again")] == [(1, 0.5), (1, 0.25)]
     found = admin.experiment(name)
     assert (found.decisions, found.rewards, found.total, found.entries) == (3, 3, 1.75, 10)
 
 
 def test_what_would_be_done_twice_is_not_repeated(client: Any, proxy: Proxy, admin: Client, name: str) -> None:
     for fault in (CUT, TORN, LIED):
-        for call, what in ((client.add_arm, "yellow"), (client.make_key, ["read"])):
+        for call, what in ((client.add_arm, "yellow"), (client.create_api_key, ["read"])):
             proxy.seen.clear()
             proxy.faults.append(fault)
             with pytest.raises(UnavailableError):
                 call(name, what)
             assert len(proxy.seen) == 1
         admin.retire_arm(name, "yellow")
-    assert len([key for key in admin.keys() if key.name == name]) == 3  # noqa: SIM118
+    assert len([key for key in admin.api_keys() if key.name == name]) == 3
 
 
 def test_what_was_surely_not_done_is_repeated(client: Any, proxy: Proxy, name: str) -> None:
@@ -130,11 +128,11 @@ def test_an_answer_that_never_comes(make: Callable[..., Any], proxy: Proxy, name
     """The proxy would keep it waiting for ever: that this ends at all is the test."""
     proxy.always = fault
     with pytest.raises(UnavailableError, match="no answer in time"):
-        make(timeout=1.5, patience=0.3).decide(name)
+        make(timeout=1.5, attempt_timeout=0.3).decide(name)
     assert len(proxy.seen) >= 2
     proxy.heal()
     proxy.faults.append(fault)
-    assert make(patience=0.5).decide(name).repeated
+    assert make(attempt_timeout=0.5).decide(name).repeated
 
 
 def test_the_service_says_how_long_to_wait(client: Any, proxy: Proxy, name: str) -> None:
@@ -153,42 +151,13 @@ def test_no_waiting_beyond_the_deadline(make: Callable[..., Any], proxy: Proxy, 
 
 
 def test_how_retry_after_is_read() -> None:
-    assert _seconds(None) is None
-    assert _seconds("2") == 2.0
-    assert _seconds("-2") == 0.0
-    assert _seconds("nan") is None
-    assert _seconds("soon") is None
-    assert 3500.0 < (_seconds(formatdate(time.time() + 3600.0, usegmt=True)) or 0.0) <= 3600.0
-    assert _seconds(formatdate(time.time() - 3600.0)) == 0.0
-
-
-def test_pauses_grow_and_are_spread() -> None:
-    """Chance of failing: below 1e-9, for twenty uniform numbers would have to be on one side."""
-    problem = UnavailableError("x")
-    histories = []
-    for _ in range(30):
-        pauses = Pauses()
-        histories.append([pauses.after(problem) for _ in range(12)])
-    for number, column in enumerate(zip(*histories, strict=True)):
-        widest = min(5.0, 0.1 * 2**number)
-        assert max(column) <= widest
-        assert min(column) < widest / 2 < max(column)
-    problem.retry_after = 7.0
-    assert 7.0 <= Pauses().after(problem) <= 7.1
-
-
-def test_no_pause_reaches_beyond_the_end() -> None:
-    setup = set_up("http://127.0.0.1:1", KEY, 0.05, 1.0, 1000)
-    attempts = Attempts(setup)
-    assert attempts.end <= time.monotonic() + 0.05
-    problem = UnavailableError("x")
-    end = time.monotonic() + 0.05
-    for _ in range(1000):
-        try:
-            assert time.monotonic() + attempts.pause(problem) < end
-        except UnavailableError:
-            return
-    pytest.fail("a thousand pauses within a moment")
+    assert decode_retry_after(None) is None
+    assert decode_retry_after("2") == 2.0
+    assert decode_retry_after("-2") == 0.0
+    assert decode_retry_after("nan") is None
+    assert decode_retry_after("soon") is None
+    assert 3500.0 < (decode_retry_after(formatdate(time.time() + 3600.0, usegmt=True)) or 0.0) <= 3600.0
+    assert decode_retry_after(formatdate(time.time() - 3600.0)) == 0.0
 
 
 def test_a_stream_that_breaks_goes_on_where_it_broke(client: Any, proxy: Proxy, admin: Client, name: str) -> None:
@@ -206,7 +175,7 @@ def test_a_stream_that_nobody_reads_to_its_end(client: Any, name: str) -> None:
     rows = client.export(name)
     assert next(rows).arm == "red"
     rows.close()
-    assert client.decide(name).pulls > 300
+    assert client.decide(name).statistics.pulls > 300
 
 
 def test_a_stream_that_is_refused(client: Any) -> None:
@@ -215,16 +184,16 @@ def test_a_stream_that_is_refused(client: Any) -> None:
 
 
 def test_lines_are_cut_at_line_feeds_only() -> None:
-    lines = Lines()
+    lines = LineSplitter()
     text = '{"a": "x\u2028y\x85z"}\n\n{"b": 1}\r\n{"c"'.encode()
     found = [line for place in range(0, len(text), 3) for line in lines.feed(text[place : place + 3])]
-    assert [line.strip() for line in [*found, *lines.end()]] == [
+    assert [line.strip() for line in [*found, *lines.rest()]] == [
         '{"a": "x\u2028y\x85z"}'.encode(),
         b'{"b": 1}',
         b'{"c"',
     ]
     assert lines.feed(b"\n") == [b'{"c"']
-    assert lines.end() == []
+    assert lines.rest() == []
 
 
 def test_after_close(client: Any, name: str) -> None:
@@ -249,29 +218,39 @@ def close_only(client: Any) -> None:
     "url", ["", "127.0.0.1:8000", "ftp://x", "http://", "http://x?y", None, "http://a:b@x", "http://x:port"]
 )
 def test_an_address_that_is_none(make: Callable[..., Any], url: Any) -> None:
-    with pytest.raises(ParameterError, match="url must"):
+    with pytest.raises(InvalidError, match="url must"):
         make(url=url)
 
 
 @pytest.mark.parametrize("key", ["", "a b", "ocucb_x\n", "grün", None, "x\r\nEvil: y"])
 def test_a_key_that_is_none_is_not_repeated(make: Callable[..., Any], key: Any) -> None:
-    with pytest.raises(ParameterError, match="key must be") as caught:
-        make(key=key)
+    with pytest.raises(InvalidError, match="key must be") as caught:
+        make(api_key=key)
     assert not key or key not in str(caught.value)
 
 
-@pytest.mark.parametrize("wrong", [{"timeout": 0}, {"patience": -1.0}, {"retries": 1.5}, {"queue": 0}, {"retries": -1}])
-def test_limits_that_are_none(make: Callable[..., Any], wrong: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(wrong))):
-        make(**wrong)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("timeout", 0),
+        ("timeout", True),
+        ("attempt_timeout", -1.0),
+        ("retries", 1.5),
+        ("queue_size", 0),
+        ("retries", -1),
+    ],
+)
+def test_limits_that_are_none(make: Callable[..., Any], name: str, value: Any) -> None:
+    with pytest.raises(InvalidError, match=f"^{name} must be"):
+        make(**{name: value})
 
 
 def test_the_key_is_shown_nowhere(
     make: Callable[..., Any], proxy: Proxy, name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for logger in ("httpx", "httpcore", "ocucb.client", "asyncio"):
+    for logger in ("httpx", "httpcore", "ocucb_client", "asyncio"):
         caplog.set_level(logging.DEBUG, logger)
-    client = make(key=KEY, retries=1, timeout=1.0, patience=0.3)
+    client = make(api_key=KEY, retries=1, timeout=1.0, attempt_timeout=0.3)
     texts = [repr(client), repr(vars(client)), repr(vars(getattr(client, "twin", client)))]
     for fault in (PASS, BUSY, CUT, HANGS, Fault(forward=False, status=404, body=b"?")):
         proxy.always = fault
@@ -279,7 +258,7 @@ def test_the_key_is_shown_nowhere(
             client.decide(name)
         texts += ["".join(traceback.format_exception(caught.value)), repr(caught.value), repr(vars(caught.value))]
     proxy.heal()
-    refused = make(key=KEY)
+    refused = make(api_key=KEY)
     refused.reward_later("1-1-x", 1.0)
     refused.flush(60.0)
     with pytest.raises(DeniedError) as denied:
@@ -293,7 +272,7 @@ def test_the_key_is_shown_nowhere(
 def test_a_client_calls_itself_by_name_and_version(client: Any, proxy: Proxy, name: str) -> None:
     client.decide(name)
     headers = proxy.seen[-1].headers
-    assert headers["User-Agent"].startswith("ocucb/")
+    assert headers["User-Agent"].startswith("ocucb-client/")
     assert headers["Content-Type"] == "application/json"
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from client.asking import PATIENCE, decide, key_of, rewarded
+from client.admin_queries import PATIENCE, decide, key_of, rewarded
 from client.proxy import BUSY, Proxy
-from ocucb.client import Client, DeniedError, Refused, SpoolError, spool
-from ocucb.client.spool import Spool
+from ocucb_client import Client, DeniedError, RefusedReward, SpoolError, spool
+from ocucb_client.spool import Spool, SpooledReward
 from service.server import Server
 
 
@@ -30,7 +30,7 @@ def pairs(path: Path) -> list[tuple[str, float]]:
     """Return what the next life finds."""
     found = Spool(path)
     try:
-        return [(item.decision, item.value) for item in found.left()]
+        return [(item.decision, item.value) for item in found.unsettled()]
     finally:
         found.close()
 
@@ -50,6 +50,14 @@ def test_what_is_not_settled_is_left(path: Path) -> None:
     fill(path, 1)
     assert pairs(path)[3:] == [("d0", 0.0)]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_numbers_go_on_where_an_earlier_client_stopped(path: Path) -> None:
+    fill(path, 3, settle=1)
+    kept = Spool(path)
+    assert [kept.append(f"e{place}", 1.0).number for place in range(3)] == [4, 5, 6]
+    kept.close()
+    assert [name for name, _ in pairs(path)] == ["d1", "d2", "e0", "e1", "e2"]
 
 
 def test_a_line_cut_short_was_never_accepted(path: Path) -> None:
@@ -91,6 +99,14 @@ def test_one_client_at_a_time(path: Path, server: Server) -> None:
     Spool(path).close()
 
 
+def test_one_spool_at_a_time(path: Path) -> None:
+    kept = Spool(path)
+    with pytest.raises(SpoolError, match="in use by another client"):
+        Spool(path)
+    kept.close()
+    Spool(path).close()
+
+
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SpoolError, match="No such file or directory"):
         Spool(tmp_path / "nowhere" / "rewards.spool")
@@ -99,7 +115,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_file_does_not_grow_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "_LARGE", 2000)
+    monkeypatch.setattr(spool, "_SMALLEST_LIMIT", 2000)
     kept = Spool(path)
     first = kept.append("stays", 0.5)
     largest = 0
@@ -114,31 +130,40 @@ def test_the_file_does_not_grow_for_ever(path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_one_sync_serves_many(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And everyone is served: a line is on the disk before its writer goes on."""
-    syncs: list[int] = []
+    """Whoever writes during a sync is served by the next one, all together, and nobody goes on before that."""
+    writers, rounds = 8, 5
+    syncs: list[bytes] = []  # what was in the file when each sync began
     real = os.fsync
-
-    def slow(file: int) -> None:
-        syncs.append(file)
-        time.sleep(0.005)
-        real(file)
-
     kept = Spool(path)
-    monkeypatch.setattr(os, "fsync", slow)
+
+    def sync_when_all_have_written(file: int) -> None:
+        written = path.read_bytes()
+        deadline = time.monotonic() + 60
+        while len(kept.unsettled()) % writers and time.monotonic() < deadline:
+            time.sleep(0.001)
+        real(file)
+        syncs.append(written)
+
+    monkeypatch.setattr(os, "fsync", sync_when_all_have_written)
+    together = threading.Barrier(writers, timeout=60)
+    early: list[SpooledReward] = []
 
     def write(name: int) -> None:
-        for place in range(25):
+        for place in range(rounds):
+            together.wait()
             item = kept.append(f"{name} {place}", 1.0)
-            assert item.line() in path.read_bytes()
+            if not any(item.line() in written for written in syncs):
+                early.append(item)
 
-    threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
+    threads = [threading.Thread(target=write, args=(name,)) for name in range(writers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     kept.close()
-    assert len(pairs(path)) == 200
-    assert 25 <= len(syncs) < 150
+    assert rounds <= len(syncs) <= 2 * rounds
+    assert not early
+    assert len(pairs(path)) == writers * rounds
 
 
 def test_a_sync_that_fails_accepts_nothing_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +179,7 @@ def test_a_sync_that_fails_accepts_nothing_more(path: Path, monkeypatch: pytest.
             kept.append("lost", 1.0)
     with pytest.raises(SpoolError, match="Input/output error"):
         kept.append("after", 1.0)
+    assert [item.decision for item in kept.unsettled()] == ["before"]
     kept.settle([1])
     kept.close()
     with pytest.raises(SpoolError):
@@ -162,8 +188,8 @@ def test_a_sync_that_fails_accepts_nothing_more(path: Path, monkeypatch: pytest.
 
 FULL = """
 import resource, sys
-from ocucb.client import SpoolError
-from ocucb.client.spool import Spool
+from ocucb_client import SpoolError
+from ocucb_client.spool import Spool, SpooledReward
 spool = Spool(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 accepted = 0
@@ -186,23 +212,37 @@ def test_a_full_disk(path: Path) -> None:
     assert not path.with_name("rewards.spool.damaged").exists()
 
 
+def test_half_a_line_is_taken_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no room for one reward, and then there is again: the next one does not begin in the middle of a line."""
+    kept = Spool(path)
+    real = os.write
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", lambda file, line: real(file, line[: len(line) // 2]))
+        with pytest.raises(SpoolError, match="no room for a whole line"):
+            kept.append("lost", 1.0)
+    kept.append("after", 1.0)
+    kept.close()
+    assert pairs(path) == [("after", 1.0)]
+    assert not path.with_name("rewards.spool.damaged").exists()
+
+
 def test_a_denied_key_leaves_rewards_in_the_spool(
     path: Path, proxy: Proxy, server: Server, admin: Client, name: str
 ) -> None:
     decisions = decide(admin, name, 30)
-    made = admin.make_key(name, ["reward"])
-    refused: list[Refused] = []
+    made = admin.create_api_key(name, ["reward"])
+    refused: list[RefusedReward] = []
     proxy.always = BUSY
     with Client(proxy.url, made.text, spool=path, on_refused=refused.append) as client:
         for decision in decisions:
             client.reward_later(decision, 0.5)
-        admin.revoke_key(made.id)
+        admin.revoke_api_key(made.id)
         proxy.heal()
         client.flush(PATIENCE)
         with pytest.raises(DeniedError):
             client.reward_later(decisions[0], 0.5)
     assert [one.decision for one in refused] == decisions
-    with Client(proxy.url, key_of(server), spool=path, queue=10) as client:
+    with Client(proxy.url, key_of(server), spool=path, queue_size=10) as client:
         client.flush(PATIENCE)
         assert client.background.delivered == 30
     assert rewarded(admin, name) == dict.fromkeys(decisions, 0.5)

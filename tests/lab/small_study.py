@@ -7,8 +7,9 @@ from pathlib import Path
 import xarray as xr
 
 from ocucb import MOSS, Bernoulli, EpsilonGreedy, OCUCBn
-from ocucb.lab.experiment import Experiment
+from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.problem import Problem, worst_case
+from ocucb.lab.store import ResultStore
 
 HORIZON = 300
 RUNS = 600  # two full blocks and a part of one
@@ -35,3 +36,10 @@ def assert_same(one: xr.Dataset, other: xr.Dataset) -> None:
 def chunks(store: Path) -> list[Path]:
     """Return the files that hold results."""
     return sorted(path for name in ("regret", "pulls") for path in (store / name).glob("c/*/*/*/0"))
+
+
+def missing(store: ResultStore, first: int = 0, last: int = 3) -> list[Key]:
+    """Return the shards of these blocks of the small experiment that a store has not got, or torn, block by block."""
+    keys = [(i, j, block) for block in range(first, last) for i in range(2) for j in range(3)]
+    found = {key for i in range(2) for j in range(3) for key in store.read(i, j, first, last)}
+    return [key for key in keys if key not in found]

@@ -92,18 +92,18 @@ def test_spacings() -> None:
 
 def test_blocks() -> None:
     experiment = small()
-    assert (experiment.block, experiment.blocks, experiment.room) == (256, 3, RUNS)
-    assert replace(experiment, runs=20).block == 20
+    assert (experiment.block_size, experiment.blocks, experiment.capacity) == (256, 3, RUNS)
+    assert replace(experiment, runs=20).block_size == 20
     long = Experiment((ONE,), (("u", UCB()),), 2 * SHARD_STEPS, runs=20)
-    assert (long.block, long.blocks) == (1, 20)
-    assert replace(long, horizon=SHARD_STEPS // 8, checkpoints=()).block == 8
+    assert (long.block_size, long.blocks) == (1, 20)
+    assert replace(long, horizon=SHARD_STEPS // 8, checkpoints=()).block_size == 8
 
 
 def test_blocks_where_precision_decides_are_whole() -> None:
-    assert (precise().block, precise().room, precise().blocks) == (256, 391 * 256, 391)
-    assert precise().room >= MAX_RUNS
-    assert (precise(max_runs=100).block, precise(max_runs=100).room) == (100, 100)
-    assert precise(max_runs=300).room == 512
+    assert (precise().block_size, precise().capacity, precise().blocks) == (256, 391 * 256, 391)
+    assert precise().capacity >= MAX_RUNS
+    assert (precise(max_runs=100).block_size, precise(max_runs=100).capacity) == (100, 100)
+    assert precise(max_runs=300).capacity == 512
 
 
 def test_shards_cover_each_run_once() -> None:

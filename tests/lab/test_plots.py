@@ -18,10 +18,12 @@ from matplotlib.figure import Figure
 from ocucb import Gaussian
 from ocucb.errors import ParameterError
 from ocucb.lab import plots
-from ocucb.lab.curves import theory_curves
+from ocucb.lab.curves import bound_curves
+from ocucb.lab.dataset import regret_samples
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem, bernoulli_rare, linear_gaps, mixed_gaps, worst_case
-from ocucb.lab.statistics import regret, summary
+from ocucb.lab.statistics import Estimate, interval
+from ocucb.lab.summary import summarize
 from ocucb.theory import finite_time_sum, lower_bound
 from sample_results import POLICIES, empty, made_up, played, study
 
@@ -38,6 +40,10 @@ def experiment() -> Experiment:
 @pytest.fixture(scope="module")
 def dataset(experiment: Experiment) -> xr.Dataset:
     return played(experiment)
+
+
+def regret(dataset: xr.Dataset, problem: str, policy: str) -> Estimate:
+    return interval(regret_samples(dataset, problem, policy))
 
 
 def lines(figure: Figure) -> dict[str, Any]:
@@ -84,7 +90,7 @@ def test_regret_curves_on_other_scales_without_bounds(dataset: xr.Dataset, exper
 
 def test_bounds_are_those_of_the_theory_and_scale_with_the_noise() -> None:
     t = [1, 2, 10, 1000, 100_000]
-    unit = {curve.label: curve for curve in theory_curves(mixed_gaps(), t)}
+    unit = {curve.label: curve for curve in bound_curves(mixed_gaps(), t)}
     assert list(unit) == ["Lai–Robbins: 78 log t", "Theorem 1's sum (constant 1)", "Appendix A, statement 1"]
     sum_, below = unit["Theorem 1's sum (constant 1)"], unit["Appendix A, statement 1"]
     np.testing.assert_array_equal(sum_.t, [10, 1000, 100_000])  # at n = 2 the sum is negative
@@ -92,17 +98,17 @@ def test_bounds_are_those_of_the_theory_and_scale_with_the_noise() -> None:
     np.testing.assert_array_equal(below.t, [100_000])  # where its condition holds
     np.testing.assert_allclose(below.values, lower_bound(mixed_gaps().means, 100_000))
     half = Problem(tuple(mean / 2 for mean in mixed_gaps().means), Gaussian(0.5))
-    for curve, scaled in zip(unit.values(), theory_curves(half, t), strict=True):
+    for curve, scaled in zip(unit.values(), bound_curves(half, t), strict=True):
         np.testing.assert_allclose(scaled.values, curve.values / 2)
 
 
 def test_only_lai_robbins_is_drawn_for_other_noise() -> None:
-    assert [curve.label for curve in theory_curves(bernoulli_rare(), [1, 10, 100])] == ["Lai–Robbins: 17.4 log t"]
+    assert [curve.label for curve in bound_curves(bernoulli_rare(), [1, 10, 100])] == ["Lai–Robbins: 17.4 log t"]
 
 
 def test_no_bound_is_drawn_where_there_is_none() -> None:
-    assert theory_curves(Problem((0.5, 0.5)), [1, 10, 100]) == []
-    assert theory_curves(mixed_gaps(), [1]) == []
+    assert bound_curves(Problem((0.5, 0.5)), [1, 10, 100]) == []
+    assert bound_curves(mixed_gaps(), [1]) == []
 
 
 def test_policies_differ_in_more_than_colour() -> None:
@@ -116,7 +122,7 @@ def test_policies_differ_in_more_than_colour() -> None:
 
 def test_sweep_curves_by_gap_and_by_arms() -> None:
     one = study([worst_case(3, gap) for gap in (0.5, 0.1, 0.3)], horizon=60, runs=5)
-    rows = summary(played(one), one)
+    rows = summarize(played(one), one)
     figure = plots.sweep_curves(plots.points_by("gap", rows, one.problems), "gap")
     everything(figure)
     drawn = lines(figure)
@@ -134,7 +140,7 @@ def test_sweeps_over_anything_take_points_as_they_come() -> None:
     points = []
     for horizon in (40, 400):
         one = study([worst_case(3, 0.5)], horizon=horizon, runs=4)
-        points.append((float(horizon), summary(played(one), one)))
+        points.append((float(horizon), summarize(played(one), one)))
     figure = plots.sweep_curves(points, "horizon n", x_scale="log", regret_scale="log")
     everything(figure)
     assert figure.axes[0].get_xlabel() == "horizon n"
@@ -220,7 +226,7 @@ def test_files_are_what_their_suffix_says_and_always_the_same(
 ) -> None:
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
     for path in (one, other):
-        plots.save(plots.regret_curves(dataset, experiment.problems[0]), path)
+        plots.save_figure(plots.regret_curves(dataset, experiment.problems[0]), path)
     assert one.read_bytes().startswith(MAGIC[suffix])
     assert one.read_bytes() == other.read_bytes()
     assert b"CreationDate" not in one.read_bytes()
@@ -229,7 +235,7 @@ def test_files_are_what_their_suffix_says_and_always_the_same(
 def test_pdf_is_vector_with_fonts_that_publishers_take(
     dataset: xr.Dataset, experiment: Experiment, tmp_path: Path
 ) -> None:
-    plots.save(plots.regret_curves(dataset, experiment.problems[0]), tmp_path / "figure.pdf")
+    plots.save_figure(plots.regret_curves(dataset, experiment.problems[0]), tmp_path / "figure.pdf")
     content = (tmp_path / "figure.pdf").read_bytes()
     assert b"/Subtype /Type3" not in content
     assert b"/Subtype /Image" not in content
@@ -238,14 +244,14 @@ def test_pdf_is_vector_with_fonts_that_publishers_take(
 
 def test_other_suffixes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"saved as \.png, \.pdf, \.svg, got 'figure\.jpg'"):
-        plots.save(Figure(), "figure.jpg")
+        plots.save_figure(Figure(), "figure.jpg")
 
 
 def test_settings_of_the_user_change_nothing(dataset: xr.Dataset, experiment: Experiment, tmp_path: Path) -> None:
     problem = experiment.problems[0]
-    plots.save(plots.arm_shares(dataset, problem), tmp_path / "one.png")
+    plots.save_figure(plots.arm_shares(dataset, problem), tmp_path / "one.png")
     with matplotlib.rc_context({"font.size": 20.0, "axes.facecolor": "red", "savefig.dpi": 10}):
-        plots.save(plots.arm_shares(dataset, problem), tmp_path / "other.png")
+        plots.save_figure(plots.arm_shares(dataset, problem), tmp_path / "other.png")
         assert matplotlib.rcParams["font.size"] == 20.0
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
 
@@ -260,7 +266,7 @@ def test_figures_need_no_pyplot() -> None:
     [(0, "0"), (0.05, "0.05"), (20, "20"), (999, "999"), (5000, "5k"), (1.5e6, "1.5M"), (1e9, "1G"), (-2500, "-2.5k")],
 )
 def test_numbers_on_axes(number: float, shown: str) -> None:
-    assert plots.compact(number) == shown
+    assert plots.compact_number(number) == shown
 
 
 @pytest.mark.parametrize(
@@ -284,7 +290,7 @@ def test_the_page_can_be_read_in_the_light_and_in_the_dark() -> None:
         return bright / dim
 
     for color in plots.DARK_PALETTE:
-        assert contrast(color, plots.PAGE["dark"]["paper"]) > 4.5
-    for theme in plots.PAGE.values():
+        assert contrast(color, plots.PAGE_COLOURS["dark"]["paper"]) > 4.5
+    for theme in plots.PAGE_COLOURS.values():
         assert contrast(theme["ink"], theme["paper"]) > 7.0
         assert contrast(theme["soft"], theme["paper"]) > 4.5

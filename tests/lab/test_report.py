@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from browser import Scheme, chromium, visit
+from browser import Scheme, accessibility_violations, chromium, visit
 from ocucb import MOSS, UCB, OCUCBn
-from ocucb.lab.plots import PAGE
+from ocucb.lab.plots import PAGE_COLOURS
 from ocucb.lab.problem import Problem, bernoulli_rare, mixed_gaps, worst_case
-from ocucb.lab.report import as_script, render, write_report
+from ocucb.lab.report import as_script, render
+from ocucb.lab.result import Result
 from sample_results import empty, played, study
 
 HOSTILE = """<b>&"</script><img src=x onerror=alert(1)>' $x_1$ %{x} {{data}}"""
@@ -33,7 +34,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three policies on two Gaussian problems, of ten and of four arms."""
     path = tmp_path_factory.mktemp("report") / "report.html"
     experiment = study()
-    write_report(played(experiment), experiment, path)
+    Result(experiment, played(experiment)).report(path)
     return path
 
 
@@ -137,12 +138,22 @@ def test_the_table_sorts_both_ways_with_unknowns_last(browser: Browser, report: 
 @pytest.mark.parametrize(("scheme", "other"), [("light", "dark"), ("dark", "light")])
 def test_colours_follow_the_reader(browser: Browser, report: Path, scheme: Scheme, other: Scheme) -> None:
     with visit(browser, report, scheme=scheme) as seen:
-        assert seen.page.evaluate("document.getElementById('regret').layout.paper_bgcolor") == PAGE[scheme]["paper"]
+        assert (
+            seen.page.evaluate("document.getElementById('regret').layout.paper_bgcolor")
+            == PAGE_COLOURS[scheme]["paper"]
+        )
         seen.page.emulate_media(color_scheme=other)
         seen.page.wait_for_function(
-            "paper => document.getElementById('regret').layout.paper_bgcolor === paper", arg=PAGE[other]["paper"]
+            "paper => document.getElementById('regret').layout.paper_bgcolor === paper",
+            arg=PAGE_COLOURS[other]["paper"],
         )
         assert seen.complaints == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 1200), ("dark", 390)])
+def test_no_rule_of_accessibility_is_broken(browser: Browser, report: Path, scheme: Scheme, width: int) -> None:
+    with visit(browser, report, width=width, scheme=scheme) as seen:
+        assert accessibility_violations(seen.page) == []
 
 
 def test_a_phone_shows_all_of_it(browser: Browser, report: Path) -> None:
@@ -171,7 +182,7 @@ def test_text_of_others_stays_text(browser: Browser, tmp_path: Path) -> None:
     dataset.attrs["experiment"] = HOSTILE
     dataset.attrs["provenance"] = json.dumps({HOSTILE: HOSTILE, "versions": {"ocucb": "0.1.0", "cpus": 2}})
     path = tmp_path / "report.html"
-    write_report(dataset, experiment, path)
+    Result(experiment, dataset).report(path)
     with visit(browser, path) as seen:
         page = seen.page
         page.wait_for_selector("#shares .heatmaplayer image")
@@ -190,7 +201,7 @@ def test_text_of_others_stays_text(browser: Browser, tmp_path: Path) -> None:
 def test_a_sweep_has_a_chart_across_problems(browser: Browser, tmp_path: Path) -> None:
     experiment = study([worst_case(5, gap) for gap in (0.5, 0.2, 1.0)], horizon=100, runs=5)
     path = tmp_path / "report.html"
-    write_report(played(experiment), experiment, path)
+    Result(experiment, played(experiment)).report(path)
     with visit(browser, path) as seen:
         assert traces(seen.page, "sweep")[2]["x"] == [0.2, 0.5, 1.0]
         assert seen.page.locator("#sweep .scatterlayer .trace").count() == 9
@@ -210,7 +221,7 @@ def test_a_result_that_is_not_finished_opens(browser: Browser, tmp_path: Path) -
     del dataset.attrs["experiment"]
     dataset.attrs["provenance"] = "by hand"
     path = tmp_path / "report.html"
-    write_report(dataset, experiment, path)
+    Result(experiment, dataset).report(path)
     with visit(browser, path) as seen:
         assert names(seen.page) == ["a", "c", "Lai–Robbins: 17.4 log t"]
         seen.page.select_option("#problem", label="many")
@@ -223,7 +234,7 @@ def test_a_result_that_is_not_finished_opens(browser: Browser, tmp_path: Path) -
 def test_a_result_with_no_run_opens(browser: Browser, tmp_path: Path) -> None:
     experiment = study([mixed_gaps()], horizon=100, runs=3)
     path = tmp_path / "report.html"
-    write_report(empty(experiment), experiment, path)
+    Result(experiment, empty(experiment)).report(path)
     with visit(browser, path) as seen:
         assert seen.page.locator("#summary tbody tr:visible").count() == 3
         assert seen.page.locator("#problem").count() == 0
@@ -232,7 +243,7 @@ def test_a_result_with_no_run_opens(browser: Browser, tmp_path: Path) -> None:
 
 def test_the_same_result_gives_the_same_page() -> None:
     experiment = study(horizon=100, runs=4)
-    assert render(played(experiment), experiment) == render(played(experiment), experiment)
+    assert render(Result(experiment, played(experiment))) == render(Result(experiment, played(experiment)))
 
 
 def test_json_in_a_script_cannot_end_it() -> None:

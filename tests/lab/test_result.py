@@ -1,264 +1,153 @@
-"""The result store: what is put comes back; what is torn is missing; what is foreign is refused."""
+"""A result: what was computed, handed on; loaded again; and what it shows of itself."""
 
 from __future__ import annotations
 
-import json
-import shutil
+import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import xarray as xr
 import zarr
 
-from lab.small_study import HORIZON, RUNS, assert_same, chunks, small
-from ocucb import UCB, StateError
-from ocucb.lab.experiment import Experiment, Key
-from ocucb.lab.problem import worst_case
-from ocucb.lab.result import Store
-from ocucb.lab.shard import Outcome
+from lab.small_study import assert_same, small
+from ocucb import UCB, LevelPolicy, OCUCBn, ParameterError, StateError
+from ocucb.compiled import Parameters
+from ocucb.lab import Experiment, Result, simulate, worst_case
+from ocucb.lab.dataset import join_datasets
+from ocucb.lab.result import join_results
+from ocucb.lab.summary import summarize
+from sample_results import empty, study
 
 
-def outcome(experiment: Experiment, key: Key) -> Outcome:
-    """Return made-up results that tell shards apart."""
-    shard = experiment.shard(key)
-    number = 100.0 * key[0] + 10.0 * key[1] + key[2]
-    regret = number + np.arange(shard.runs)[:, None] / 1024 + np.arange(len(shard.checkpoints)) / 2**20
-    pulls = np.full((shard.runs, shard.problem.arms), int(number), dtype=np.int64)
-    return Outcome(regret, pulls, np.empty((shard.runs, 0), dtype=np.int64))
-
-
-def filled(path: Path | None, experiment: Experiment) -> Store:
-    store = Store.create_or_open(path, experiment)
-    for key, _ in experiment.shards(0, experiment.blocks):
-        store.put(key, outcome(experiment, key))
-    return store
+def patient(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 2.0 * math.log(t)
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("original") / "store"
-    filled(path, small())
-    return path
+def result() -> Result:
+    return simulate(study(horizon=200, runs=6))
 
 
-@pytest.fixture
-def copy(original: Path, tmp_path: Path) -> Path:
-    """Return a full store to damage."""
-    return shutil.copytree(original, tmp_path / "copy")
+def test_it_knows_its_experiment_and_its_dataset(result: Result) -> None:
+    assert result.experiment == study(horizon=200, runs=6)
+    assert result.dataset.sizes == {
+        "problem": 2,
+        "policy": 3,
+        "run": 6,
+        "t": len(result.experiment.checkpoints),
+        "arm": 10,
+    }
+    assert Experiment.from_toml(result.dataset.attrs["experiment"]) == result.experiment
 
 
-@pytest.mark.parametrize("on_disk", [True, False])
-def test_what_is_put_comes_back(tmp_path: Path, on_disk: bool) -> None:
-    experiment = small()
-    store = filled(tmp_path / "store" if on_disk else None, experiment)
-    found = store.dataset()
-    assert found.sizes == {"problem": 2, "policy": 3, "run": RUNS, "t": 50, "arm": 5}
-    assert list(found.problem.values) == ["worst_case(5, 0.4)", "coins"]
-    assert list(found.policy.values) == ["OCUCB-n", "MOSS", "random"]
-    assert found.t.values.tolist() == list(experiment.checkpoints)
-    assert found.regret.dtype == np.float64
-    assert found.pulls.dtype == np.int64
-    for key, shard in experiment.shards(0, experiment.blocks):
-        cell = found.isel(problem=key[0], policy=key[1], run=slice(shard.first, shard.first + shard.runs))
-        expected = outcome(experiment, key)
-        np.testing.assert_array_equal(cell.regret.values, expected.regret)
-        np.testing.assert_array_equal(cell.pulls.values[:, : shard.problem.arms], expected.pulls)
-        assert (cell.pulls.values[:, shard.problem.arms :] == -1).all()
-    assert (found.finished == RUNS).all()
-    assert store.missing(0, experiment.blocks) == []
+def test_summary_is_computed_once(result: Result) -> None:
+    assert str(result.summary()) == str(summarize(result.dataset, result.experiment))
+    assert result.summary() is result.summary()
+    assert str(result.summary("bca")) == str(summarize(result.dataset, result.experiment, "bca"))
+    assert result.summary("bca") != result.summary()
 
 
-def test_one_shard_is_one_whole_chunk(original: Path) -> None:
-    experiment = small()
-    regret: Any = zarr.open_group(original, mode="r")["regret"]
-    assert regret.chunks == (1, 1, experiment.block, 50)
-    assert len(chunks(original)) == 2 * 2 * 3 * experiment.blocks
-    assert not list(original.rglob("*.partial"))
+def test_it_shows_itself_as_its_table(result: Result) -> None:
+    assert str(result) == str(result.summary())
+    assert result._repr_html_() == result.summary()._repr_html_()
+    assert result.plot("mixed_gaps")._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    assert repr(result) == "<Result: OCUCB-n, UCB, Thompson sampling on mixed_gaps, worst_case(4, 0.5)>"
 
 
-def test_xarray_opens_it(original: Path) -> None:
-    store = Store.open(original)
-    found = xr.open_zarr(original, chunks=None)
-    np.testing.assert_array_equal(found.regret.values, store.dataset().regret.values)
-    np.testing.assert_array_equal(found.pulls.values, store.dataset().pulls.values)
-    assert list(found.policy.values) == ["OCUCB-n", "MOSS", "random"]
+def test_a_figure_for_each_problem(result: Result) -> None:
+    by_name, by_problem = result.plot("worst_case(4, 0.5)"), result.plot(result.experiment.problems[1], theory=False)
+    assert [figure.axes[0].get_title() for figure in (by_name, by_problem)] == ["worst_case(4, 0.5)"] * 2
+    assert len(by_problem.axes[0].get_lines()) == 3 < len(by_name.axes[0].get_lines())
+    with pytest.raises(
+        ParameterError, match=r"problem must be one of 'mixed_gaps', 'worst_case\(4, 0.5\)', got 'coins'"
+    ):
+        result.plot("coins")
 
 
-def test_provenance(original: Path) -> None:
-    experiment = small()
-    attributes = Store.open(original).dataset().attrs
-    assert Experiment.from_toml(attributes["experiment"]) == experiment
-    made = json.loads(attributes["provenance"])
-    assert set(made["versions"]) == {"python", "ocucb", "numpy", "numba", "xarray", "zarr"}
-    assert made["seed"] == experiment.seed
-    assert {"platform", "machine", "cpus", "started"} < set(made)
-    again = Store.create_or_open(original, experiment).dataset()
-    assert again.attrs == attributes
+def test_one_problem_need_not_be_named() -> None:
+    alone = simulate(study([worst_case(3)], horizon=50, runs=2))
+    assert alone.plot().axes[0].get_title() == "worst_case(3, 0.3)"
 
 
-def test_a_part_is_a_part(tmp_path: Path) -> None:
-    experiment = small()
-    store = Store.create_or_open(tmp_path, experiment)
-    assert store.dataset().sizes["run"] == 0
-    assert len(store.missing(0, experiment.blocks)) == 18
-    for key in [(0, 0, 0), (0, 1, 1), (1, 2, 0)]:
-        store.put(key, outcome(experiment, key))
-    for view in (store, Store.create_or_open(tmp_path, experiment), Store.open(tmp_path)):
-        found = view.dataset()
-        assert found.sizes["run"] == 512
-        assert found.finished.values.tolist() == [[256, 256, 0], [0, 0, 256]]
-        assert np.isnan(found.regret.values[0, 1, :256]).all()
-        assert (found.pulls.values[0, 1, :256] == -1).all()
-        assert not np.isnan(found.regret.values[0, 1, 256:]).any()
-        assert view.missing(0, 1) == [(0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0)]
-        assert view.missing(1, 2, [0]) == [(0, 0, 1), (0, 2, 1)]
+def test_report(result: Result, tmp_path: Path) -> None:
+    result.report(tmp_path / "report.html")
+    assert "Regret of 3 policies on 2 problems" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def truncate(chunk: Path) -> None:
-    chunk.write_bytes(chunk.read_bytes()[:-7])
+def test_a_line_of_the_frame_for_every_run_and_checkpoint(result: Result) -> None:
+    frame = result.to_dataframe()
+    assert list(frame.columns) == ["problem", "policy", "run", "t", "regret"]
+    assert len(frame) == 2 * 3 * 6 * len(result.experiment.checkpoints)
+    one = frame[(frame.problem == "mixed_gaps") & (frame.policy == "UCB") & (frame.run == 3) & (frame.t == 200)]
+    assert one.regret.item() == result.dataset.regret.sel(problem="mixed_gaps", policy="UCB", run=3, t=200).item()
 
 
-def cut_short(chunk: Path) -> None:
-    chunk.write_bytes(chunk.read_bytes()[:3])
+def test_runs_that_are_not_finished_are_not_in_the_frame() -> None:
+    experiment = study(horizon=50, runs=2)
+    dataset = empty(experiment)
+    dataset["regret"].to_numpy()[0, 1, 1] = 5.0
+    assert len(Result(experiment, dataset).to_dataframe()) == len(experiment.checkpoints)
 
 
-def flip(chunk: Path) -> None:
-    content = bytearray(chunk.read_bytes())
-    content[len(content) // 2] ^= 0x10
-    chunk.write_bytes(content)
+def test_what_a_folder_keeps_is_loaded(tmp_path: Path) -> None:
+    kept = simulate(small(), folder=tmp_path)
+    for loaded in (Result.load(tmp_path), Result.load(str(tmp_path), small())):
+        assert loaded.experiment == small()
+        assert_same(loaded.dataset, kept.dataset)
+        assert loaded.dataset.attrs == kept.dataset.attrs
+    with pytest.raises(StateError, match="seed is 7 there and 8 here"):
+        Result.load(tmp_path, replace(small(), seed=8))
+    with pytest.raises(StateError, match="must hold results, got nothing"):
+        Result.load(tmp_path / "none")
 
 
-def flip_checksum(chunk: Path) -> None:
-    content = bytearray(chunk.read_bytes())
-    content[-1] ^= 0x01
-    chunk.write_bytes(content)
+def test_a_policy_of_ones_own_is_loaded_with_its_experiment(tmp_path: Path) -> None:
+    own = LevelPolicy("patient", patient, trend="rises")
+    experiment = Experiment((worst_case(3),), (("ucb", UCB(4.0)), ("own", own)), 100, runs=4)
+    kept = simulate(experiment, folder=tmp_path)
+    assert_same(Result.load(tmp_path, experiment).dataset, kept.dataset)
+    with pytest.raises(StateError, match=r"must be loaded with its experiment.*use Result\.load\(folder, experiment\)"):
+        Result.load(tmp_path)
 
 
-def empty(chunk: Path) -> None:
-    chunk.write_bytes(b"")
+def test_nothing_is_read_back_from_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was computed is handed on: chunks on disk are looked at only if they were there before."""
+    read: list[object] = []
+    get = zarr.Array.__getitem__
+
+    def noted(array: zarr.Array[Any], selection: Any) -> Any:
+        read.append(selection)
+        return get(array, selection)
+
+    monkeypatch.setattr(zarr.Array, "__getitem__", noted)
+    simulate(small(), folder=tmp_path)
+    assert read == []
+    simulate(small(), folder=tmp_path)
+    assert len(read) == 2 * 6  # regret and pulls of each policy on each problem, once
 
 
-def zeros(chunk: Path) -> None:
-    chunk.write_bytes(bytes(len(chunk.read_bytes())))
+def test_without_a_folder_no_store_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ocucb.lab.store", None)
+    assert simulate(study(horizon=50, runs=2)).dataset["finished"].to_numpy().tolist() == [[2, 2, 2], [2, 2, 2]]
 
 
-def remove(chunk: Path) -> None:
-    chunk.unlink()
+def test_an_executor_may_be_named() -> None:
+    experiment = study(horizon=50, runs=4)
+    xr.testing.assert_equal(simulate(experiment, "threads:1").dataset, simulate(experiment).dataset)
+    with pytest.raises(ParameterError, match="executor must be one of"):
+        simulate(experiment, "thread")
 
 
-def leave_a_draft(chunk: Path) -> None:
-    chunk.rename(chunk.with_suffix(".0123456789abcdef.partial"))
-
-
-DAMAGE = [truncate, cut_short, flip, flip_checksum, empty, zeros, remove, leave_a_draft]
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("array", ["regret", "pulls"])
-def test_torn_chunk_is_missing_until_it_is_put_again(original: Path, copy: Path, damage: Any, array: str) -> None:
-    experiment = small()
-    torn = [(0, 1, 1), (1, 2, 2)]  # a full block, and a last one, which is not
-    for problem, policy, block in torn:
-        damage(copy / f"{array}/c/{problem}/{policy}/{block}/0")
-    store = Store.create_or_open(copy, experiment)
-    assert sorted(store.missing(0, experiment.blocks)) == torn
-    found = store.dataset()
-    assert found.finished.values.tolist() == [[RUNS, RUNS - 256, RUNS], [RUNS, RUNS, 512]]
-    for problem, policy, block in torn:
-        assert np.isnan(found.regret.values[problem, policy, 256 * block : 256 * (block + 1)]).all()
-        assert (found.pulls.values[problem, policy, 256 * block : 256 * (block + 1)] == -1).all()
-    for key in torn:
-        store.put(key, outcome(experiment, key))
-    assert store.missing(0, experiment.blocks) == []
-    assert_same(Store.open(copy).dataset(), Store.open(original).dataset())
-
-
-def test_final(original: Path) -> None:
-    store = Store.open(original)
-    final = store.final(1, 2)
-    assert final.shape == (3, 512)
-    np.testing.assert_array_equal(final, store.dataset().regret.values[1, :, :512, -1])
-
-
-def test_room_for_precision_costs_nothing(tmp_path: Path) -> None:
-    experiment = replace(small(), runs=None, precision=0.01, max_runs=10**9)
-    store = Store.create_or_open(tmp_path, experiment)
-    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 20_000
-    store.put((0, 0, 0), outcome(experiment, (0, 0, 0)))
-    assert store.dataset().sizes["run"] == 256
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"seed": 8}, "seed is 7 there and 8 here"),
-        ({"runs": 700}, "runs is 600 there and 700 here"),
-        ({"runs": None, "precision": 0.1}, "precision is not given there and 0.1 here"),
-        ({"checkpoints": (HORIZON,)}, r"checkpoints is not given there and \[300\] here"),
-        ({"policies": (("UCB", UCB()),)}, "policies is .*ocucb-n.* there and .*ucb.* here"),
-        ({"problems": (worst_case(5, 0.5),)}, r"problems is .* there and \['worst_case\(5, 0.5\)'\] here"),
-    ],
-)
-def test_another_experiment_is_refused(original: Path, changes: dict[str, Any], words: str) -> None:
-    before = Store.open(original).dataset()
-    with pytest.raises(StateError, match=words) as caught:
-        Store.create_or_open(original, replace(small(), **changes))
-    assert "choose another folder" in str(caught.value)
-    assert_same(Store.open(original).dataset(), before)
-
-
-def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    experiment = small()
-    Store.create_or_open(tmp_path, experiment)
-    monkeypatch.setattr("ocucb.lab.result.version", lambda package: "99.0")
-    with pytest.raises(StateError, match=r"the version that began it, ocucb .*, got 99\.0"):
-        Store.create_or_open(tmp_path, experiment)
-
-
-def test_foreign_folders_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "letters").mkdir()
-    (tmp_path / "letters" / "dear.txt").write_text("you")
-    (tmp_path / "file").write_text("no folder")
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "zarr.json").write_text("{")
-    zarr.create_group(tmp_path / "other", zarr_format=3, attributes={"format": "other"})
-    for name in ("letters", "file", "broken", "other"):
-        with pytest.raises(StateError, match="a new folder or hold results of ocucb"):
-            Store.create_or_open(tmp_path / name, small())
-    assert (tmp_path / "letters" / "dear.txt").read_text() == "you"
-
-
-def test_newer_format_is_refused(tmp_path: Path) -> None:
-    Store.create_or_open(tmp_path, small())
-    zarr.open_group(tmp_path, mode="r+").attrs["version"] = 2
-    with pytest.raises(StateError, match="format version 1, got 2"):
-        Store.create_or_open(tmp_path, small())
-
-
-def test_nothing_to_open(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(StateError, match="must hold results, got nothing"):
-            Store.open(path)
-
-
-def test_empty_folder_and_leftovers_will_do(tmp_path: Path) -> None:
-    (tmp_path / "zarr.0123456789abcdef.partial").write_text("{")
-    Store.create_or_open(tmp_path, small())
-    (tmp_path / "empty").mkdir()
-    Store.create_or_open(tmp_path / "empty", small())
-    Store.create_or_open(tmp_path / "new" / "deep", small())
-
-
-@pytest.mark.parametrize("lost", ["regret", "pulls", "policy", "t/c", "t/zarr.json"])
-def test_making_a_store_can_break_off(original: Path, tmp_path: Path, lost: str) -> None:
-    experiment = small()
-    Store.create_or_open(tmp_path, experiment)
-    root = json.loads((tmp_path / "zarr.json").read_text())
-    del root["consolidated_metadata"]  # which is written last
-    (tmp_path / "zarr.json").write_text(json.dumps(root))
-    place = tmp_path / lost
-    shutil.rmtree(place) if place.is_dir() else place.unlink()
-    assert_same(filled(tmp_path, experiment).dataset(), Store.open(original).dataset())
+def test_results_that_differ_in_problems_alone_are_joined() -> None:
+    policies = (("n", OCUCBn()), ("u", UCB()))
+    parts = [simulate(study([worst_case(arms)], policies, horizon=100, runs=3)) for arms in (2, 5)]
+    joined = join_results(parts)
+    assert [problem.arms for problem in joined.experiment.problems] == [2, 5]
+    together = simulate(study([worst_case(2), worst_case(5)], policies, horizon=100, runs=3))
+    assert_same(joined.dataset, together.dataset)
+    assert repr(joined.summary()) == repr(together.summary())
+    assert join_results(parts[:1]) is parts[0]
+    assert join_datasets([parts[0].dataset]).sizes["problem"] == 1

@@ -15,23 +15,22 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from lab.small_study import assert_same, chunks, small
+from lab.small_study import assert_same, chunks, missing, small
 from ocucb import MOSS, OCUCBn
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import worst_case
-from ocucb.lab.result import Store
-from ocucb.lab.simulate import simulate
+from ocucb.lab.simulation import simulate
+from ocucb.lab.store import ResultStore
 
 STUDY = """
 import signal, sys
 from pathlib import Path
-from ocucb.lab.experiment import Experiment
-from ocucb.lab.simulate import simulate
+from ocucb.lab import Experiment, simulate
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have switched off
 experiment = Experiment.from_toml(Path(sys.argv[1]).read_text())
 print("ready", flush=True)
-simulate(experiment, store=sys.argv[2], progress=lambda event: print(event.runs_done, flush=True))
+simulate(experiment, folder=sys.argv[2], progress=lambda event: print(event.runs_done, flush=True))
 """
 
 
@@ -55,7 +54,7 @@ def study(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture(scope="module")
 def expected() -> xr.Dataset:
-    return simulate(LONG)
+    return simulate(LONG).dataset
 
 
 def test_killed_again_and_again(expected: xr.Dataset, tmp_path: Path) -> None:
@@ -75,7 +74,7 @@ def test_killed_again_and_again(expected: xr.Dataset, tmp_path: Path) -> None:
     with study(tmp_path) as process:
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
-    assert_same(Store.open(tmp_path / "store").dataset(), expected)
+    assert_same(ResultStore.open(tmp_path / "store").dataset(), expected)
 
 
 def test_interrupt_leaves_a_store_to_go_on_with(expected: xr.Dataset, tmp_path: Path) -> None:
@@ -86,8 +85,8 @@ def test_interrupt_leaves_a_store_to_go_on_with(expected: xr.Dataset, tmp_path: 
         _, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
     assert process.returncode == -signal.SIGINT
-    assert 0 < len(Store.open(tmp_path / "store").missing(0, 3)) < 18
-    assert_same(simulate(LONG, store=tmp_path / "store"), expected)
+    assert 0 < len(missing(ResultStore.open(tmp_path / "store"))) < 18
+    assert_same(simulate(LONG, folder=tmp_path / "store").dataset, expected)
 
 
 class Killed(BaseException):
@@ -97,7 +96,7 @@ class Killed(BaseException):
 def test_killed_at_every_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     policies = (("n", OCUCBn()), ("m", MOSS(100)))
     experiment = Experiment((worst_case(3),), policies, 100, runs=300)
-    expected = simulate(experiment)
+    expected = simulate(experiment).dataset
     replace, writes = Path.replace, 0
 
     def count(draft: Path, place: Path) -> Path:
@@ -116,18 +115,18 @@ def test_killed_at_every_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 simulate(experiment, pool, store)
             except Killed:
                 assert list(store.rglob("*.partial"))
-                assert_same(simulate(experiment, pool, store), expected)
+                assert_same(simulate(experiment, pool, store).dataset, expected)
             else:
                 break
     assert last > 2 * 4 + 5  # two chunks for each of four shards, and five arrays
 
 
 def test_torn_chunks_are_played_again(expected: xr.Dataset, tmp_path: Path) -> None:
-    simulate(LONG, store=tmp_path)
+    simulate(LONG, folder=tmp_path)
     torn = random.Random(2016).sample(chunks(tmp_path), 6)
     for i, chunk in enumerate(torn):
         content = bytearray(chunk.read_bytes())
         content[len(content) // 3] ^= 0x04
         chunk.write_bytes(bytes([b"", content[: len(content) // 2], content][i % 3]))
-    assert_same(simulate(LONG, store=tmp_path), expected)
-    assert Store.open(tmp_path).missing(0, 3) == []
+    assert_same(simulate(LONG, folder=tmp_path).dataset, expected)
+    assert missing(ResultStore.open(tmp_path)) == []

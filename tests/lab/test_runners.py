@@ -26,7 +26,7 @@ from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import worst_case
 from ocucb.lab.runners import open_executor
 from ocucb.lab.runners.local import cores
-from ocucb.lab.simulate import simulate
+from ocucb.lab.simulation import simulate
 
 LocalCluster: Any = distributed.LocalCluster
 Client: Any = distributed.Client
@@ -40,13 +40,13 @@ def patient(t: float, pulls: float, effective: float, arms: float, parameters: P
 @pytest.fixture(scope="module")
 def expected() -> xr.Dataset:
     with open_executor("threads:1") as pool:
-        return simulate(small(), pool)
+        return simulate(small(), pool).dataset
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Return where a Dask cluster of two worker processes can be found."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         yield cluster.scheduler_address.removeprefix("tcp://")
 
 
@@ -64,7 +64,7 @@ def local_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def test_threads(expected: xr.Dataset) -> None:
     with open_executor("threads:2") as pool:
         assert isinstance(pool, ThreadPoolExecutor)
-        assert_same(simulate(small(), pool), expected)
+        assert_same(simulate(small(), pool).dataset, expected)
 
 
 def test_default_is_a_thread_for_each_core() -> None:
@@ -81,20 +81,31 @@ def test_processes(expected: xr.Dataset) -> None:
     with open_executor("processes:2") as pool:
         assert isinstance(pool, ProcessPoolExecutor)
         assert pool.submit(os.getpid).result() != os.getpid()
-        assert_same(simulate(small(), pool), expected)
-        found = simulate(experiment, pool)  # a level of one's own travels too
+        assert_same(simulate(small(), pool).dataset, expected)
+        found = simulate(experiment, pool).dataset  # a level of one's own travels too
     np.testing.assert_array_equal(found.regret.values[:, 0], found.regret.values[:, 1])
 
 
 def test_dask(expected: xr.Dataset, address: str) -> None:
     with open_executor(f"dask://{address}") as pool:
-        assert_same(simulate(small(), pool), expected)
+        assert_same(simulate(small(), pool).dataset, expected)
 
 
 def test_dask_executor_of_a_client(expected: xr.Dataset, address: str) -> None:
     with Client(address, set_as_default=False) as client:
         assert len(client.scheduler_info()["workers"]) == 2
-        assert_same(simulate(small(), client.get_executor()), expected)
+        assert_same(simulate(small(), client.get_executor()).dataset, expected)
+
+
+def test_dask_started_here(expected: xr.Dataset) -> None:
+    with open_executor("dask://local") as pool:
+        worker = pool.submit(os.getpid).result()
+        assert worker != os.getpid()
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(operator.truediv, 1, 0).result()
+        assert_same(simulate(small(), pool).dataset, expected)
+    with pytest.raises(ProcessLookupError):  # nothing is left running
+        os.kill(worker, 0)
 
 
 def test_ray(expected: xr.Dataset, local_ray: None) -> None:
@@ -102,7 +113,7 @@ def test_ray(expected: xr.Dataset, local_ray: None) -> None:
         assert pool.submit(os.getpid).result() != os.getpid()
         with pytest.raises(ZeroDivisionError):
             pool.submit(operator.truediv, 1, 0).result()
-        assert_same(simulate(small(), pool), expected)
+        assert_same(simulate(small(), pool).dataset, expected)
     assert ray.is_initialized()  # it was there before
 
 
@@ -153,5 +164,5 @@ def test_package_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_clusters_are_imported_only_where_they_are_used() -> None:
-    check = "import sys, ocucb.lab.simulate; sys.exit(bool({'distributed', 'ray'} & set(sys.modules)))"
+    check = "import sys, ocucb.lab.simulation; sys.exit(bool({'distributed', 'ray'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -25,16 +25,14 @@ from ocucb import (
 )
 from ocucb.compiled import Parameters
 from ocucb.lab.problem import NAMED, Problem, linear_gaps, mixed_gaps, worst_case
+from ocucb.lab.problem_spec import format_problem, parse_problem, read_problem
 from ocucb.lab.spec import (
     describe_policy,
     format_noise,
     format_policy,
-    format_problem,
     parse_noise,
     parse_policy,
-    parse_problem,
     read_policies,
-    read_problem,
 )
 from samples import NOISE_SAMPLES, POLICY_SAMPLES
 
@@ -175,9 +173,9 @@ def test_wrong_policy(text: object, words: str) -> None:
         ("worst_case(1)", "arms must be 2 or more.* got 1"),
         ("worst_case('many')", "arms must be a whole number, got 'many'"),
         ("linear_gaps(gap=2)", "parameters of linear_gaps are arms, got 'gap'"),
-        ({"mean": [0, 1]}, "keys of a problem are problem, means, noise, name, got 'mean'; did you mean 'means'"),
-        ({"name": "x"}, "one of problem and means, got neither"),
-        ({"problem": "mixed_gaps", "means": [0, 1]}, "one of problem and means, got both"),
+        ({"mean": [0, 1]}, "keys of a problem are problem, means, .* name, got 'mean'; did you mean 'means'"),
+        ({"name": "x"}, "one of problem, means, prior, data, got none of them"),
+        ({"problem": "mixed_gaps", "means": [0, 1]}, "one of problem, means, prior, data, got problem and means"),
         ({"means": "0, 1"}, "must have a list of means"),
         ({"means": [0, 1], "name": 3}, "a word for a name"),
         ({"means": [0, "x"]}, "means must be a finite number, got 'x'"),

@@ -1,4 +1,4 @@
-"""Statistics of a result: numbers by hand, SciPy as oracle, and whether 95 % intervals cover."""
+"""Intervals and quantiles: numbers by hand, SciPy as oracle, and whether 95 % intervals cover."""
 
 from __future__ import annotations
 
@@ -15,21 +15,14 @@ from ocucb.errors import ParameterError
 from ocucb.lab.problem import linear_gaps
 from ocucb.lab.shard import Shard, play
 from ocucb.lab.statistics import (
-    INTERVALS,
+    INTERVAL_KINDS,
     Estimate,
-    Interval,
-    best_arm_share,
+    IntervalKind,
     bootstrap_interval,
     interval,
     normal_interval,
-    paired_difference,
-    pull_shares,
     quantiles,
-    regret,
-    regret_samples,
-    summary,
 )
-from sample_results import made_up, played, study
 
 scipy_stats: Any = importlib.import_module("scipy.stats")
 
@@ -45,8 +38,14 @@ def test_mean_error_and_normal_interval_by_hand() -> None:
     assert estimate.low + estimate.high == pytest.approx(6.0)
 
 
-@pytest.mark.parametrize("kind", INTERVALS)
-def test_intervals_of_many_checkpoints_at_once(kind: Interval) -> None:
+@pytest.mark.parametrize("kind", INTERVAL_KINDS)
+def test_the_standard_error_divides_by_one_less_than_the_runs(kind: IntervalKind) -> None:
+    """√(Σ(x - mean)²/(n - 1)/n); with n for n - 1 it would be √0.4."""
+    assert interval([1.0, 2.0, 3.0, 4.0, 5.0], kind).standard_error == pytest.approx(math.sqrt(0.5))
+
+
+@pytest.mark.parametrize("kind", INTERVAL_KINDS)
+def test_intervals_of_many_checkpoints_at_once(kind: IntervalKind) -> None:
     samples = np.random.default_rng(0).exponential(size=(40, 3))
     together = interval(samples, kind)
     for column in range(3):
@@ -55,14 +54,14 @@ def test_intervals_of_many_checkpoints_at_once(kind: Interval) -> None:
             np.testing.assert_allclose(getattr(together, name)[column], getattr(alone, name), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", INTERVALS)
-def test_samples_that_were_not_run_do_not_count(kind: Interval) -> None:
+@pytest.mark.parametrize("kind", INTERVAL_KINDS)
+def test_samples_that_were_not_run_do_not_count(kind: IntervalKind) -> None:
     with_holes = interval([1.0, NOT_RUN, 2.0, 4.0, NOT_RUN], kind)
     assert with_holes == interval([1.0, 2.0, 4.0], kind)
 
 
-@pytest.mark.parametrize("kind", INTERVALS)
-def test_one_run_has_a_mean_but_no_interval_and_no_run_has_neither(kind: Interval) -> None:
+@pytest.mark.parametrize("kind", INTERVAL_KINDS)
+def test_one_run_has_a_mean_but_no_interval_and_no_run_has_neither(kind: IntervalKind) -> None:
     one, none = interval([7.0], kind), interval([NOT_RUN], kind)
     assert one.mean == 7.0
     assert math.isnan(one.standard_error)
@@ -70,8 +69,8 @@ def test_one_run_has_a_mean_but_no_interval_and_no_run_has_neither(kind: Interva
     assert all(math.isnan(value) for value in none)
 
 
-@pytest.mark.parametrize("kind", INTERVALS)
-def test_equal_samples_have_an_interval_of_no_width(kind: Interval) -> None:
+@pytest.mark.parametrize("kind", INTERVAL_KINDS)
+def test_equal_samples_have_an_interval_of_no_width(kind: IntervalKind) -> None:
     estimate = interval([0.1] * 10, kind)
     np.testing.assert_allclose(list(estimate), [0.1, 0.0, 0.1, 0.1], atol=1e-15)
 
@@ -83,9 +82,13 @@ def test_bad_questions_are_refused() -> None:
         bootstrap_interval([1.0, 2.0], confidence=0.0)
     with pytest.raises(ParameterError, match="resamples"):
         bootstrap_interval([1.0, 2.0], resamples=10)
-    dataset = played(study(horizon=50, runs=2))
-    with pytest.raises(ParameterError, match="t must be a checkpoint of the result, got 47; the last is 50"):
-        regret(dataset, "mixed_gaps", "UCB", t=47)
+
+
+def test_few_samples_at_once_give_the_same_bootstrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = np.random.default_rng(9).exponential(size=20)
+    together = bootstrap_interval(samples, resamples=500)
+    monkeypatch.setattr("ocucb.lab.statistics.RESAMPLED_AT_ONCE", 20 * 7)
+    np.testing.assert_allclose(bootstrap_interval(samples, resamples=500), together, rtol=1e-12)
 
 
 def test_bootstrap_repeats_itself_and_heeds_its_seed() -> None:
@@ -116,86 +119,13 @@ def test_quantiles_by_hand() -> None:
     assert quantiles(np.ones((4, 7)), [0.1, 0.9]).shape == (2, 7)
 
 
-def test_paired_differences_use_the_runs_that_both_have() -> None:
-    dataset, _ = made_up([[1.0, 2.0, 3.0, NOT_RUN], [2.0, NOT_RUN, 6.0, 100.0]], np.ones((2, 4, 2)), (0.0, -1.0))
-    estimate = paired_difference(dataset, "means", "policy 1", "policy 0", t=10)
-    assert estimate.mean == pytest.approx(2.0)  # of 2 - 1 and 6 - 3
-    assert estimate.standard_error == pytest.approx(1.0)
-
-
-def test_paired_differences_are_known_better_than_means() -> None:
-    dataset = played(study(horizon=300, runs=200))
-    paired = paired_difference(dataset, "mixed_gaps", "UCB", "OCUCB-n", t=300)
-    one, other = (regret(dataset, "mixed_gaps", policy, t=300) for policy in ("UCB", "OCUCB-n"))
-    assert paired.mean == pytest.approx(float(one.mean - other.mean))
-    assert paired.standard_error < 0.7 * math.hypot(float(one.standard_error), float(other.standard_error))
-
-
-def test_best_arm_share_counts_every_optimal_arm() -> None:
-    pulls = np.array([[[6, 1, 3], [2, 4, 4], [-1, -1, -1]]])
-    dataset, experiment = made_up([[1.0, 2.0, NOT_RUN]], pulls, (0.5, 0.2, 0.5))
-    problem = experiment.problems[0]
-    estimate = best_arm_share(dataset, problem, "policy 0")
-    assert estimate.mean == pytest.approx((0.9 + 0.6) / 2)
-    assert estimate.low < 0.6
-    np.testing.assert_allclose(pull_shares(dataset, problem, "policy 0").mean(axis=0), [0.4, 0.25, 0.35])
-
-
-def test_problems_with_fewer_arms_ignore_the_rest() -> None:
-    experiment = study(horizon=100, runs=3)
-    shares = pull_shares(played(experiment), experiment.problems[1], "UCB")
-    assert shares.shape == (3, 4)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-
-
-def test_summary_by_hand() -> None:
-    pulls = np.array([[[8, 2], [6, 4], [7, 3]], [[5, 5], [5, 5], [-1, -1]]])
-    dataset, experiment = made_up([[2.0, 4.0, 3.0], [5.0, 5.5, NOT_RUN]], pulls, (0.0, -1.0))
-    reference, other = summary(dataset, experiment)
-    assert (reference.policy, reference.problem, reference.runs) == ("policy 0", "means", 3)
-    assert reference.mean == reference.median == pytest.approx(3.0)
-    assert reference.standard_error == pytest.approx(1 / math.sqrt(3))
-    assert reference.best_arm_share == pytest.approx(0.7)
-    assert [reference.q05, reference.q95] == pytest.approx([2.1, 3.9])
-    assert math.isnan(reference.difference)
-    assert math.isnan(reference.difference_low)
-    assert [other.runs, other.mean, other.difference] == pytest.approx([2, 5.25, 2.25])
-    assert other.difference_low < 2.25 < other.difference_high
-    assert other.best_arm_share == pytest.approx(0.5)
-
-
-def test_summary_covers_problems_and_policies_in_order_even_if_one_was_not_run() -> None:
-    experiment = study(horizon=50, runs=4)
-    dataset = played(experiment)
-    dataset["regret"].to_numpy()[1, 2] = np.nan
-    dataset["pulls"].to_numpy()[1, 2] = -1
-    rows = summary(dataset, experiment, "bca")
-    labels = [label for label, _ in experiment.policies]
-    assert [(row.problem, row.policy) for row in rows] == [
-        (problem.name, label) for problem in experiment.problems for label in labels
-    ]
-    assert [row.runs for row in rows] == [4, 4, 4, 4, 4, 0]
-    assert math.isnan(rows[-1].mean)
-    assert math.isnan(rows[-1].best_arm_share)
-    for row in rows[:-1]:
-        assert row.low <= row.mean <= row.high
-        assert row.mean == regret_samples(dataset, row.problem, row.policy, t=50).mean()
-
-
-def test_statistics_do_not_depend_on_the_order_of_dimensions() -> None:
-    experiment = study(horizon=50, runs=4)
-    dataset = played(experiment)
-    turned = dataset.transpose("t", "arm", "run", "policy", "problem")
-    assert str(summary(dataset, experiment)) == str(summary(turned, experiment))
-
-
 # Coverage of 95 % intervals, from samples of RUNS each. True coverages lie within COVERS in all cases below: 20,000
 # repetitions gave Student's 0.948 to 0.952, percentile 0.943 to 0.947, BCa 0.937 (differences have heavy tails) to
 # 0.947. The count of intervals that cover is binomial; the band leaves 5e-5 on each side, so one check is a false alarm
 # with probability 1e-4 at most. 90 % intervals do fail, as the last test shows.
 RUNS, FALSE_ALARM = 400, 1e-4
-REPETITIONS: dict[Interval, int] = {"normal": 20_000, "percentile": 2000, "bca": 2000}
-COVERS: dict[Interval, tuple[float, float]] = {
+REPETITIONS: dict[IntervalKind, int] = {"normal": 20_000, "percentile": 2000, "bca": 2000}
+COVERS: dict[IntervalKind, tuple[float, float]] = {
     "normal": (0.947, 0.953),
     "percentile": (0.941, 0.950),
     "bca": (0.936, 0.950),
@@ -216,7 +146,7 @@ def draws(case: str) -> tuple[Floats, float]:
     return generator.choice(pool, size=size), float(pool.mean())
 
 
-def covered(kind: Interval, samples: Floats, truth: float, confidence: float = 0.95) -> int:
+def covered(kind: IntervalKind, samples: Floats, truth: float, confidence: float = 0.95) -> int:
     """How many intervals hold the truth."""
     if kind == "normal":
         return holding(normal_interval(samples, confidence), truth)
@@ -234,7 +164,7 @@ def holding(estimate: Estimate, truth: float) -> int:
     return int(((estimate.low <= truth) & (truth <= estimate.high)).sum())
 
 
-def band(kind: Interval) -> tuple[int, int]:
+def band(kind: IntervalKind) -> tuple[int, int]:
     low = scipy_stats.binom.ppf(FALSE_ALARM / 2, REPETITIONS[kind], COVERS[kind][0])
     high = scipy_stats.binom.ppf(1 - FALSE_ALARM / 2, REPETITIONS[kind], COVERS[kind][1])
     return int(low), int(high)
@@ -243,12 +173,12 @@ def band(kind: Interval) -> tuple[int, int]:
 @pytest.mark.parametrize("case", ["exponential", "regret", "paired difference"])
 def test_intervals_cover_as_often_as_they_say(case: str) -> None:
     samples, truth = draws(case)
-    for kind in INTERVALS:
+    for kind in INTERVAL_KINDS:
         low, high = band(kind)
         assert low <= covered(kind, samples, truth) <= high, kind
 
 
 def test_ninety_percent_intervals_would_fail() -> None:
     samples, truth = draws("exponential")
-    for kind in INTERVALS:
+    for kind in INTERVAL_KINDS:
         assert covered(kind, samples, truth, confidence=0.90) < band(kind)[0], kind

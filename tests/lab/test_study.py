@@ -11,8 +11,7 @@ import pytest
 from ocucb import MOSS, OCUCB, UCB, Gittins, GuaranteeWarning, OCUCBn, ParameterError, ThompsonSampling
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import mixed_gaps, worst_case
-from ocucb.lab.simulate import simulate
-from ocucb.lab.statistics import summary
+from ocucb.lab.simulation import simulate
 from ocucb.lab.study import SIZES, Size, Study
 
 TINY = """
@@ -185,7 +184,7 @@ def test_read(tmp_path: Path) -> None:
 
 
 def test_studies_of_the_package() -> None:
-    assert sorted(Study.built_in()) == sorted([*GAPS, "mixed-gaps"])
+    assert sorted(Study.built_in()) == sorted([*GAPS, "league", "libbandit", "mixed-gaps"])
     for name, study in Study.built_in().items():
         assert study.name == name
         assert study.title != name
@@ -227,6 +226,6 @@ def authors_policies(experiment: Experiment) -> object:
 
 def test_a_tiny_study_end_to_end() -> None:
     for _, experiment in Study.from_toml(TINY).experiments("quick"):
-        rows = summary(simulate(experiment), experiment)
+        rows = simulate(experiment).summary()
         assert [row.runs for row in rows] == [8] * 4
         assert all(row.mean > 0.0 for row in rows)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from ocucb import Bernoulli, Bounded, Exponential, Gaussian, Noise, Poisson
-from ocucb.compiled import QUANTILE, Floats, address, kernel, reals
-from ocucb.lab.tape import arm_key, choice_seed, reward
+from ocucb.compiled import DRAWS, QUANTILE, Floats, address, call_draws, kernel, reals
+from ocucb.lab.tape import arm_key, choice_seed, drawing, reward
 from ocucb.uniforms import uniform
 
 stats = importlib.import_module("scipy.stats")  # publishes no types
@@ -90,6 +90,29 @@ def test_choices_have_random_numbers_of_their_own() -> None:
     assert seeds.isdisjoint(int(arm_key(1, run, arm)) for run in range(50) for arm in range(20))
 
 
+PINNED_REWARDS = {  # by seed, run and arm
+    (0, 0, 0): 2558736989570252433,
+    (0, 0, 1): 17913671590881668180,
+    (0, 1, 0): 3391245575278488096,
+    (1, 0, 0): 12793040940332582595,
+    (1, 2, 3): 9613205829653846581,
+    (12345, 7, 100): 12533843140981021577,
+}
+PINNED_CHOICES = {  # by seed and run
+    (0, 0): 2547805098422156800,
+    (0, 1): 1991035113953453139,
+    (1, 0): 4307004014346495028,
+    (12345, 7): 2078950832899427683,
+}
+
+
+def test_the_keys_of_the_streams_are_those_of_every_run_before() -> None:
+    """Merged or renumbered streams would be as random as ever, but no run could be repeated, nor policies compared."""
+    assert {at: int(arm_key(*at)) for at in PINNED_REWARDS} == PINNED_REWARDS
+    assert {at: choice_seed(*at) for at in PINNED_CHOICES} == PINNED_CHOICES
+    assert uniform(np.uint64(arm_key(1, 2, 3)), 4) == 0.16120795754059503
+
+
 @kernel
 def fill_rewards(out: Floats, at: int, family: int, mean: float) -> None:
     key = arm_key(3, 1, 2)
@@ -103,6 +126,40 @@ def rewards(noise: Noise, mean: float) -> Floats:
     out = np.empty(COUNT)
     fill_rewards(out, address(family.quantile, QUANTILE), parameters.ctypes.data, mean)
     return out
+
+
+@kernel
+def sum_of_draws(at: int, sums: int, family: int, mean: float, end: int, least: float) -> int:
+    return int(call_draws(at, (mean, arm_key(3, 1, 2), 0, end, least, reals(sums), reals(family))))
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 1000])
+@pytest.mark.parametrize(
+    ("noise", "mean"),
+    [(Gaussian(0.7), 0.3), (Bernoulli(), 0.4), (Bounded(-1.0, 3.0), 0.5), (Poisson(), 0.7), (Poisson(), 60.0)],
+    ids=str,
+)
+def test_many_draws_are_the_single_draws_to_the_last_bit(noise: Noise, mean: float, count: int) -> None:
+    single = rewards(noise, mean)[:count]
+    family, total = noise.family(), np.array([1.0])
+    parameters = np.array(family.parameters, dtype=float)
+    given = address(drawing(family.quantile), DRAWS), total.ctypes.data, parameters.ctypes.data, mean
+    assert sum_of_draws(*given, count, -1.0) == count
+    assert total[0] == np.add.accumulate([1.0, *single])[-1]
+
+
+def test_draws_stop_where_the_mean_reaches_the_floor() -> None:
+    """For every floor: the first count whose sum is not above it, and no reward after that one."""
+    family, parameters = Gaussian().family(), np.array([1.0])
+    single = rewards(Gaussian(), 0.0)[:200]
+    sums = np.add.accumulate([5.0, *single])
+    for least in (-0.3, -0.05, 0.0, 0.02, 0.1, 1.0):
+        total = np.array([5.0])
+        given = address(drawing(family.quantile), DRAWS), total.ctypes.data, parameters.ctypes.data
+        found = sum_of_draws(*given, 0.0, 200, least)
+        below = np.flatnonzero(sums <= least * np.arange(201.0))
+        assert found == (below[0] if len(below) else 200)
+        assert total[0] == sums[found]
 
 
 LAWS: list[tuple[Noise, float, Callable[[Floats], Floats]]] = [

@@ -64,11 +64,18 @@ def integrated_error(log_density: Callable[[Any], Any], start: Any, spread: Any,
     return float(abs(edge + mp.log(mass) - target) * mass)
 
 
+def test_the_exponential_posterior_counts_its_prior() -> None:
+    """The rate is Gamma(1 + T, rate S), so for one reward of 2 it is below x with probability 1 - e^{-2x} (1 + 2x)."""
+    for level in (0.1, 1.0, 5.0):
+        x = 1.0 / quantile(Exponential(), 2.0, 1.0, level)
+        assert 1.0 - math.exp(-2.0 * x) * (1.0 + 2.0 * x) == pytest.approx(math.exp(-level), rel=1e-12)
+
+
 @pytest.mark.parametrize("level", [1e-300, *LEVELS, 728.0, 730.0, 2e3, 1e5])
 def test_normal_quantile(level: float) -> None:
     with mp.workdps(40):
         named, target = smaller_tail(level)
-        z = mp.mpf(normal.exceeded(level)) * (1 if named else -1)
+        z = mp.mpf(normal.upper_quantile(level)) * (1 if named else -1)
         mass = mp.erfc(z / mp.sqrt(2)) / 2
         density = mp.exp(-z * z / 2) / mp.sqrt(2 * mp.pi)
         assert float(abs(mp.log(mass) - target) * mass / density) < 1e-15 * max(1.0, abs(float(z)))

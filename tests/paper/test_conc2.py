@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from ocucb.paper.conc2.grid import Point, sandwich
-from ocucb.paper.conc2.walks import Setting, horizon, left_out, measure
-from ocucb.paper.evidence import mean, proportion
+from ocucb.paper.conc2.grid import GridPoint, sandwich
+from ocucb.paper.conc2.walks import WalkSetting, horizon, left_out, measure
+from ocucb.paper.evidence import mean_interval, proportion
 from ocucb.theory.confidence import alpha_mean_floor, alpha_tail_floor, confidence_alpha, confidence_beta
 
 INF = math.inf
-SETTINGS = [Setting(1.0, [INF]), Setting(0.5, [1.0]), Setting(0.5, [1.0, 9.0, INF])]
+SETTINGS = [WalkSetting(1.0, [INF]), WalkSetting(0.5, [1.0]), WalkSetting(0.5, [1.0, 9.0, INF])]
 
 
 def test_a_single_sample_is_known_exactly() -> None:
@@ -23,10 +23,10 @@ def test_a_single_sample_is_known_exactly() -> None:
     levels = [[len(caps) * 1.5, len(caps) * 30.0] for _, caps in SETTINGS]
     walks = measure(3, gap, eta, SETTINGS, 20_000, levels)
     for c, (rho, caps) in enumerate(SETTINGS):
-        low, _, high = mean(walks.alpha[:, c])
+        low, _, high = mean_interval(walks.alpha[:, c])
         assert low <= alpha_mean_floor(gap, eta, rho, caps, 1) <= high
         for i, exact in enumerate(alpha_tail_floor(levels[c], gap, eta, rho, caps, 1)):
-            low, _, high = mean(walks.reached[:, c, i])
+            low, _, high = mean_interval(walks.reached[:, c, i])
             assert low <= exact <= high
 
 
@@ -41,12 +41,12 @@ def test_tilted_and_plain_walks_agree(eta: float) -> None:
     for c, (rho, caps) in enumerate(SETTINGS):
         alpha = confidence_alpha(plain, gap, eta, rho, caps)
         for i, level in enumerate(levels[c]):
-            one, two = mean(walks.reached[:, c, i]), proportion(int((alpha >= level).sum()), runs)
+            one, two = mean_interval(walks.reached[:, c, i]), proportion(int((alpha >= level).sum()), runs)
             assert one.low <= two.high
             assert two.low <= one.high
         # Plain averages lack what rare walks add, but no more than that.
-        assert mean(np.minimum(alpha, 100.0)).low <= mean(walks.alpha[:, c]).high
-        assert mean(np.minimum(confidence_beta(alpha), 100.0)).low <= mean(walks.beta[:, c]).high
+        assert mean_interval(np.minimum(alpha, 100.0)).low <= mean_interval(walks.alpha[:, c]).high
+        assert mean_interval(np.minimum(confidence_beta(alpha), 100.0)).low <= mean_interval(walks.beta[:, c]).high
 
 
 def test_mean_beta_of_light_tails_agrees_with_plain_walks() -> None:
@@ -58,7 +58,7 @@ def test_mean_beta_of_light_tails_agrees_with_plain_walks() -> None:
     for c, (rho, caps) in enumerate(SETTINGS):
         alpha = confidence_alpha(plain, gap, eta, rho, caps)
         for weighted, direct in ((walks.alpha[:, c], alpha), (walks.beta[:, c], confidence_beta(alpha))):
-            one, two = mean(weighted), mean(direct)
+            one, two = mean_interval(weighted), mean_interval(direct)
             assert one.low <= two.high
             assert two.low <= one.high
 
@@ -67,10 +67,10 @@ def test_mean_beta_of_light_tails_agrees_with_plain_walks() -> None:
 @pytest.mark.parametrize("cap", [1.0, 30.0, INF])
 def test_measured_means_lie_between_their_bounds(eta: float, cap: float) -> None:
     gap, rho = 0.4, 0.5
-    walks = measure(1, gap, eta, [Setting(rho, [cap])], 4000)
+    walks = measure(1, gap, eta, [WalkSetting(rho, [cap])], 4000)
     for part in ("alpha", "beta"):
-        floor, bound = sandwich(part, Point(gap, eta, rho, cap))
-        low, _, high = mean(gap * (walks.alpha if part == "alpha" else walks.beta)[:, 0])
+        floor, bound = sandwich(part, GridPoint(gap, eta, rho, cap))
+        low, _, high = mean_interval(gap * (walks.alpha if part == "alpha" else walks.beta)[:, 0])
         assert floor <= high
         assert low <= bound
 

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
+ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 TESTS = Path(__file__).parent / "errata"
 FIELDS = ("Place", "Printed", "Should be", "Why", "The result", "Test")
 
 
 def entries() -> dict[str, str]:
     """Return the text of every entry by its name: a heading of the third level, or a row of a table."""
-    text = PAGE.read_text(encoding="utf-8")
+    text = ERRATA.read_text(encoding="utf-8")
     found = {}
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         for section in re.split(r"^### ", part, flags=re.MULTILINE)[1:]:
@@ -41,7 +41,7 @@ def test_every_entry_names_one_test_that_exists() -> None:
 
 
 def test_every_test_has_one_entry() -> None:
-    named = Counter(re.findall(r"`(test_\w+)`", PAGE.read_text(encoding="utf-8")))
+    named = Counter(re.findall(r"`(test_\w+)`", ERRATA.read_text(encoding="utf-8")))
     assert named == Counter(written())
 
 

@@ -13,7 +13,7 @@ from ocucb.errors import ParameterError
 from ocucb.lab.runners.local import processes, threads
 from ocucb.paper import table
 from ocucb.paper.claim import Claim, Effort, Finding, Verdict
-from ocucb.paper.execute import Result, choose, execute, in_order, name_of
+from ocucb.paper.execute import CheckResult, execute, in_order, name_of, select_claims
 
 QUICK = (10,)  # claims whose checks take little time and compile nothing
 
@@ -38,12 +38,12 @@ def samples(monkeypatch: pytest.MonkeyPatch) -> tuple[Claim, ...]:
     return claims
 
 
-def executed(claims: tuple[Claim, ...], effort: Effort, count: int = 1) -> list[Result]:
+def executed(claims: tuple[Claim, ...], effort: Effort, count: int = 1) -> list[CheckResult]:
     with threads(count) as pool:
         return in_order(list(execute(claims, effort, pool)))
 
 
-def summary(results: list[Result]) -> list[tuple[str, Verdict | None]]:
+def summary(results: list[CheckResult]) -> list[tuple[str, Verdict | None]]:
     return [(result.name, result.finding.verdict if result.finding else None) for result in results]
 
 
@@ -67,14 +67,14 @@ def test_each_check_gives_its_finding_and_an_error_hides_no_other(samples: tuple
 
 def test_size_and_seed_reach_the_checks(samples: tuple[Claim, ...]) -> None:
     efforts = [Effort(), Effort(), Effort("full"), Effort(seed=1)]
-    found = [executed(choose([1]), effort)[0].finding for effort in efforts]
+    found = [executed(select_claims([1]), effort)[0].finding for effort in efforts]
     outcomes = [finding and finding.outcome for finding in found]
     assert outcomes[0] == outcomes[1]
     assert len(set(outcomes)) == 3
 
 
 def test_processes_find_what_threads_find() -> None:
-    claims, effort = choose(QUICK), Effort(seed=3)
+    claims, effort = select_claims(QUICK), Effort(seed=3)
     with processes(2) as pool:
         results = in_order(list(execute(claims, effort, pool)))
     with ThreadPoolExecutor(1) as pool:
@@ -86,7 +86,7 @@ def test_processes_find_what_threads_find() -> None:
 
 
 def words(finding: Finding | None) -> object:
-    """What a finding says; the numbers of its pictures may be arrays, which are not simply equal."""
+    """What a finding says; the numbers of its charts may be arrays, which are not simply equal."""
     return finding and (finding.verdict, finding.outcome, finding.counterexample, finding.tables)
 
 
@@ -99,10 +99,10 @@ def test_what_is_left_when_it_stops_is_cancelled(samples: tuple[Claim, ...]) -> 
 
 
 def test_claims_are_chosen_by_number() -> None:
-    assert choose() == table.CLAIMS
-    assert [claim.number for claim in choose((10, 9, 10))] == [9, 10]
-    with pytest.raises(ParameterError, match=r"claim must be one of 1, 2, .*, 15, got 16"):
-        choose((1, 16))
+    assert select_claims() == table.CLAIMS
+    assert [claim.number for claim in select_claims((10, 9, 10))] == [9, 10]
+    with pytest.raises(ParameterError, match=r"claim must be one of 1, 2, .*, 16, got 17"):
+        select_claims((1, 17))
 
 
 def test_numbers_of_claims_are_unique() -> None:

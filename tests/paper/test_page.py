@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import sample_claims
-from browser import Scheme, chromium, visit
-from ocucb.lab.plots import DARK_PALETTE, PAGE, PALETTE
+from browser import Scheme, accessibility_violations, chromium, visit
+from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.lab.runners.local import threads
 from ocucb.paper import table
 from ocucb.paper.claim import Claim, Effort, Finding, Verdict
-from ocucb.paper.execute import Result, choose, execute
+from ocucb.paper.execute import CheckResult, execute, select_claims
 from ocucb.paper.page import render, write_page
 from sample_claims import HOSTILE
 
@@ -37,7 +37,7 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> tuple[Claim, ...]:
     return CLAIMS
 
 
-def results(claims: tuple[Claim, ...], effort: Effort) -> list[Result]:
+def results(claims: tuple[Claim, ...], effort: Effort) -> list[CheckResult]:
     with threads(2) as pool:
         return list(execute(claims, effort, pool))
 
@@ -146,7 +146,7 @@ def test_figures_are_drawn_and_have_a_name(browser: Browser, page: Path) -> None
             first.locator("text").all_text_contents()
         )
         dashed = first.locator("path[clip-path][style*=dasharray]")  # the bound
-        assert dashed.evaluate("e => getComputedStyle(e).stroke") == rgb(PAGE["light"]["soft"])
+        assert dashed.evaluate("e => getComputedStyle(e).stroke") == rgb(PAGE_COLOURS["light"]["soft"])
         box = first.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) > 200
@@ -156,16 +156,24 @@ def test_figures_are_drawn_and_have_a_name(browser: Browser, page: Path) -> None
 def test_colours_follow_the_reader(browser: Browser, page: Path, scheme: Scheme) -> None:
     palette = {"light": PALETTE, "dark": DARK_PALETTE}[scheme]
     with visit(browser, page, scheme=scheme) as seen:
-        assert seen.page.evaluate(BACKGROUND) == rgb(PAGE[scheme]["paper"])
+        assert seen.page.evaluate(BACKGROUND) == rgb(PAGE_COLOURS[scheme]["paper"])
         chart = seen.page.locator("#check-2-squares svg").first
         label = chart.locator("text").first.evaluate("e => getComputedStyle(e).fill")
         strokes = chart.locator("path").evaluate_all("all => all.map(e => getComputedStyle(e).stroke)")
-        assert label == rgb(PAGE[scheme]["ink"])
+        assert label == rgb(PAGE_COLOURS[scheme]["ink"])
         assert {rgb(palette[0]), rgb(palette[1])} <= set(strokes)
         assert rgb("#000000") not in strokes
         seen.page.emulate_media(media="print")  # paper is white
-        assert seen.page.evaluate(BACKGROUND) == rgb(PAGE["light"]["paper"])
-        assert chart.locator("text").first.evaluate("e => getComputedStyle(e).fill") == rgb(PAGE["light"]["ink"])
+        assert seen.page.evaluate(BACKGROUND) == rgb(PAGE_COLOURS["light"]["paper"])
+        assert chart.locator("text").first.evaluate("e => getComputedStyle(e).fill") == rgb(
+            PAGE_COLOURS["light"]["ink"]
+        )
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 1200), ("dark", 390)])
+def test_no_rule_of_accessibility_is_broken(browser: Browser, page: Path, scheme: Scheme, width: int) -> None:
+    with visit(browser, page, width=width, scheme=scheme) as seen:
+        assert accessibility_violations(seen.page) == []
 
 
 @pytest.mark.parametrize("width", [320, 390, 800])
@@ -208,7 +216,7 @@ def test_it_says_which_claims_and_what_it_depends_on(
 ) -> None:
     path = tmp_path / "paper.html"
     effort = Effort("full", seed=7)
-    write_page(results(choose([2]), effort), effort, path)
+    write_page(results(select_claims([2]), effort), effort, path)
     with visit(browser, path) as seen:
         assert "2 checks of 1 claim (claim 2 alone), at full size, with seed 7." in words(seen.page, "body > header")
         assert words(seen.page, "footer dl").startswith("sizefull seed7 Python3.")
@@ -217,7 +225,7 @@ def test_it_says_which_claims_and_what_it_depends_on(
 
 def test_every_check_of_the_paper_has_a_place_of_its_own() -> None:
     found = [
-        Result(claim, check, Finding(Verdict.OPEN, "not executed here"), "", 0.0)
+        CheckResult(claim, check, Finding(Verdict.OPEN, "not executed here"), "", 0.0)
         for claim in table.CLAIMS
         for check in claim.checks
     ]

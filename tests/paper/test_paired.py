@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ocucb.compiled import Floats
-from ocucb.paper.evidence import Interval, mean
-from ocucb.paper.paired import change, percent, size
+from ocucb.paper.evidence import Interval, mean_interval
+from ocucb.paper.paired import change, format_percent, size
 
 
 def draw(runs: int, share: float = 0.1) -> tuple[Floats, Floats]:
@@ -24,8 +24,8 @@ def test_an_end_is_where_the_difference_is_just_told_from_zero(runs: int, of: in
     regret, reference = draw(runs)
     low, value, high = change(regret, reference, of)
     assert value == pytest.approx(regret.mean() / reference.mean() - 1.0)
-    assert mean(regret - (1.0 + low) * reference, of).low == pytest.approx(0.0, abs=1e-9)
-    assert mean(regret - (1.0 + high) * reference, of).high == pytest.approx(0.0, abs=1e-9)
+    assert mean_interval(regret - (1.0 + low) * reference, of).low == pytest.approx(0.0, abs=1e-9)
+    assert mean_interval(regret - (1.0 + high) * reference, of).high == pytest.approx(0.0, abs=1e-9)
     assert low < value < high
 
 
@@ -61,4 +61,4 @@ def test_size_forgets_the_sign(given: Interval, expected: Interval) -> None:
 
 
 def test_a_share_reads_in_per_cent() -> None:
-    assert percent(Interval(-0.0512, -0.0256, 0.0)) == "-2.6% [-5.1, +0.0]"
+    assert format_percent(Interval(-0.0512, -0.0256, 0.0)) == "-2.6% [-5.1, +0.0]"

@@ -13,12 +13,12 @@ from ocucb.compiled import Floats
 from ocucb.errors import GuaranteeWarning
 from ocucb.lab.problem import worst_case
 from ocucb.paper.claim import Verdict
-from ocucb.paper.constant import Instance, find_constant, needs
+from ocucb.paper.constant import RegretInstance, find_constant, needs
 from ocucb.paper.evidence import Interval
-from ocucb.paper.regrets import decades, growth, largest, power, quotient, regrets, unwarned
+from ocucb.paper.regrets import decades, format_power, growth, largest, quotient, regrets, without_warning
 from ocucb.paper.slopes import slope
 
-INSTANCE = Instance("η = 1.1", OCUCBn(), worst_case(2, 1.0), (100, 200), 20, 2.0)
+INSTANCE = RegretInstance("η = 1.1", OCUCBn(), worst_case(2, 1.0), (100, 200), 20, 2.0)
 
 
 def test_a_quotient_reaches_from_the_worst_case_to_the_best() -> None:
@@ -38,7 +38,7 @@ def test_the_largest_takes_each_end_by_itself() -> None:
 
 
 def test_numbers_as_text() -> None:
-    assert [power(n) for n in (2, 100, 1000, 10**12, 1500)] == ["2", "100", "10³", "10¹²", "1500"]
+    assert [format_power(n) for n in (2, 100, 1000, 10**12, 1500)] == ["2", "100", "10³", "10¹²", "1500"]
     assert decades(2, 4) == (100, 1000, 10000)
 
 
@@ -52,11 +52,11 @@ def test_policies_meet_the_same_rewards_at_the_same_seed() -> None:
 def test_a_lost_guarantee_is_not_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", GuaranteeWarning)
-        assert unwarned(OCUCBn, 1.1, 0.0).rho == 0.0
+        assert without_warning(OCUCBn, 1.1, 0.0).rho == 0.0
 
 
 def test_the_constant_needed_is_regret_over_limit_times_sum() -> None:
-    def sums(instance: Instance) -> Floats:
+    def sums(instance: RegretInstance) -> Floats:
         return np.array([10.0, 40.0])
 
     regret = regrets(INSTANCE.policy, INSTANCE.problem, INSTANCE.horizons, INSTANCE.runs, 7).mean(axis=0)
@@ -65,7 +65,7 @@ def test_the_constant_needed_is_regret_over_limit_times_sum() -> None:
 
 
 def test_no_constant_makes_a_sum_positive_that_is_not() -> None:
-    def sums(instance: Instance) -> Floats:
+    def sums(instance: RegretInstance) -> Floats:
         return np.array([10.0, 0.0])
 
     finding = find_constant([INSTANCE], sums, 0, "2")

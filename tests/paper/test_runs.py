@@ -7,12 +7,12 @@ import pytest
 
 from ocucb.lab.problem import linear_gaps, worst_case
 from ocucb.lab.shard import Shard, play
-from ocucb.paper.runs import Run, Setting, arm_tape, optimism_times, optimistic_prefixes, settings, worst_runs
+from ocucb.paper.runs import Run, RunSetting, arm_tape, optimism_times, optimistic_prefixes, settings, worst_runs
 from ocucb.policies import OCUCBn
 from ocucb.theory.optimists import optimists
 from ocucb.theory.stopping import optimism_time
 
-SETTING = Setting(linear_gaps(5), 1.5, 0.75, 400)
+SETTING = RunSetting(linear_gaps(5), 1.5, 0.75, 400)
 POLICY = OCUCBn(1.5, 0.75)
 
 
@@ -25,6 +25,20 @@ def test_the_printed_index_makes_the_choices_of_the_lab(run: Run) -> None:
     np.testing.assert_array_equal(run.indices.argmax(axis=1), run.choices[5:])
     assert run.rounds[0] == 6
     assert run.rounds[-1] == 400
+
+
+def test_with_t_for_t_log_t_too() -> None:
+    setting = RunSetting(linear_gaps(5), 1.5, 0.5, 400, shrink=True)
+    run = next(worst_runs(setting, setting.policy, seed=3, played=20, kept=1))
+    np.testing.assert_array_equal(run.indices.argmax(axis=1), run.choices[5:])
+    gaps = np.array(setting.problem.gaps)
+    times = optimism_times(setting, setting.policy, -gaps / 2.0, seed=3, runs=20)
+    chosen = [
+        play(Shard(setting.problem, setting.policy, 400, (400,), 3, k, 1, trace=400)).choices[0] for k in range(20)
+    ]
+    (k,) = [k for k in range(20) if (chosen[k] == run.choices).all()]
+    largest = run.indices.max(axis=1)
+    assert times[k].tolist() == [optimism_time(largest, 0.0, float(gap), first=6) for gap in gaps]
 
 
 def test_pulls_and_averages_are_those_before_the_round(run: Run) -> None:
@@ -59,7 +73,7 @@ def test_shared_noise_makes_all_arms_alike() -> None:
 
 
 def test_optimism_times_are_those_of_the_indices() -> None:
-    setting = Setting(worst_case(3, 0.5), 1.1, 0.5, 300)
+    setting = RunSetting(worst_case(3, 0.5), 1.1, 0.5, 300)
     gaps = np.array([0.0, 0.05, 0.5])
     times = optimism_times(setting, OCUCBn(1.1, 0.5), -gaps / 2.0, seed=7, runs=40)
     assert (times > 1).any()

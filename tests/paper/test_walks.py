@@ -11,7 +11,7 @@ import pytest
 
 from ocucb.paper.claims.iterated_logarithm_proof import two_jumps
 from ocucb.paper.claims.maximal import rademacher_log_peaks
-from ocucb.paper.evidence import mean, proportion
+from ocucb.paper.evidence import mean_interval, proportion
 from ocucb.paper.walks import (
     GAUSSIAN,
     NAMES,
@@ -50,11 +50,11 @@ def test_peaks_and_last_times_are_those_of_the_walk(noise: int) -> None:
 @every_noise
 def test_steps_have_mean_0_and_variance_1(noise: int) -> None:
     steps = running_peaks(noise, [1.0], [1], 50_000, 0, 0)[:, 0]
-    assert mean(steps, of=6).low < 0.0 < mean(steps, of=6).high
+    assert mean_interval(steps, of=6).low < 0.0 < mean_interval(steps, of=6).high
     if noise == RADEMACHER:
         assert set(np.unique(steps)) == {-1.0, 1.0}
     else:
-        assert mean(steps**2, of=6).low < 1.0 < mean(steps**2, of=6).high
+        assert mean_interval(steps**2, of=6).low < 1.0 < mean_interval(steps**2, of=6).high
     if noise == UNIFORM:
         assert np.abs(steps).max() <= math.sqrt(3.0)
 

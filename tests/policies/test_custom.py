@@ -12,7 +12,7 @@ import pytest
 
 from ocucb.compiled import LEVEL, Parameters, address, kernel
 from ocucb.errors import ParameterError, StateError
-from ocucb.policies import LevelPolicy, Trend, from_dict
+from ocucb.policies import POLICIES, LevelPolicy, Trend
 
 
 @kernel
@@ -118,7 +118,7 @@ def test_neither_lets_a_level_move_both_ways() -> None:
 
 def test_data_alone_does_not_rebuild_it() -> None:
     with pytest.raises(StateError, match="build a policy of your own in code"):
-        from_dict(LevelPolicy("patient", patient, {"strength": 2.0}, trend="rises").to_dict())
+        POLICIES.from_dict(LevelPolicy("patient", patient, {"strength": 2.0}, trend="rises").to_dict())
 
 
 def four(t: float, pulls: float, effective: float, arms: float) -> float:

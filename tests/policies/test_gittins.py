@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ocucb.compiled import LEVEL, Floats, address
 from ocucb.errors import ParameterError
 from ocucb.policies import gittins_table
-from ocucb.policies.gittins import Gittins, level, level_approximate, parameters_of
+from ocucb.policies.gittins import Gittins, level, level_approximate, level_parameters
 from ocucb.policies.policy import Trend
 
 NORMAL = NormalDist()
@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         path = tmp_path_factory.mktemp("gittins")
         patch.setenv("OCUCB_CACHE_DIR", str(path))
-        level(1.0, 1.0, 1.0, 1.0, parameters_of(1000))
+        level(1.0, 1.0, 1.0, 1.0, level_parameters(1000))
         yield path
 
 
@@ -45,13 +45,13 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Collect the sizes of the tables computed."""
     sizes: list[int] = []
-    compute = gittins_table.compute
+    compute = gittins_table.compute_table
 
     def counted(size: int) -> Floats:
         sizes.append(size)
         return compute(size)
 
-    monkeypatch.setattr(gittins_table, "compute", counted)
+    monkeypatch.setattr(gittins_table, "compute_table", counted)
     return sizes
 
 
@@ -89,7 +89,7 @@ TAILS = np.array([NORMAL.cdf(z) for z in CURVE])
 
 @pytest.mark.parametrize("total", [2, 3, 4, 7, 12, 20, 33])
 def test_index_agrees_with_a_slow_induction(total: int) -> None:
-    parameters = parameters_of(total)
+    parameters = level_parameters(total)
     for (remaining, pulls), expected in slow_indices(total).items():
         assert index(parameters, remaining, pulls) == pytest.approx(expected, abs=1e-5), (remaining, pulls)
 
@@ -99,14 +99,14 @@ def test_two_rounds_left_have_a_closed_form() -> None:
     for _ in range(60):
         z = (low + high) / 2.0
         low, high = (low, z) if z + z * NORMAL.cdf(z) + NORMAL.pdf(z) > 0.0 else (z, high)
-    parameters = parameters_of(300)
+    parameters = level_parameters(300)
     for pulls in (1, 2, 3, 10, 16, 17, 50, 123, 299):
         expected = -high / math.sqrt(pulls * (pulls + 1))
         assert index(parameters, 2, pulls) == pytest.approx(expected, rel=1e-6)
 
 
 def test_one_round_left_is_worth_nothing_more() -> None:
-    parameters = parameters_of(100)
+    parameters = level_parameters(100)
     for t in (100.0, 101.0, 1e9):
         for pulls in (1.0, 50.0, 1e6):
             assert level(t, pulls, 1.0, 1.0, parameters) == 0.0
@@ -116,21 +116,23 @@ def test_more_points_in_a_panel_change_nothing() -> None:
     rounds = np.array([2.0, 17.0, 400.0])
     for pulls in (1.0, 30.0, math.inf):
         np.testing.assert_allclose(
-            gittins_table.scaled(pulls, rounds), gittins_table.scaled(pulls, rounds, nodes=20), rtol=2e-8
+            gittins_table.scaled_indices(pulls, rounds),
+            gittins_table.scaled_indices(pulls, rounds, nodes=20),
+            rtol=2e-8,
         )
 
 
 @given(pulls=st.integers(1, 999), remaining=st.integers(2, 999))
 def test_interpolation_agrees_with_direct_induction(pulls: int, remaining: int) -> None:
-    scaled = gittins_table.scaled(float(pulls), np.array([float(remaining)]))[0]
+    scaled = gittins_table.scaled_indices(float(pulls), np.array([float(remaining)]))[0]
     direct = scaled * math.sqrt(remaining / (pulls * (pulls + remaining)))
-    got = index(parameters_of(1000), remaining, pulls)
+    got = index(level_parameters(1000), remaining, pulls)
     assert got == pytest.approx(direct, abs=1e-6)
     assert math.sqrt(pulls) * got == pytest.approx(math.sqrt(pulls) * direct, abs=4e-6)
 
 
 def test_index_falls_with_pulls_and_level_with_the_round_over_the_whole_table() -> None:
-    parameters = parameters_of(1000)
+    parameters = level_parameters(1000)
     pulls = np.unique(np.geomspace(1, 5000, 60).astype(int))
     levels = np.array(
         [[level(float(t), float(count), 1.0, 1.0, parameters) for t in range(1, 1001)] for count in pulls]
@@ -142,7 +144,7 @@ def test_index_falls_with_pulls_and_level_with_the_round_over_the_whole_table() 
 
 @given(pulls=st.integers(1, 3000), remaining=st.integers(2, 1000))
 def test_index_falls_with_pulls_and_rises_with_remaining_rounds(pulls: int, remaining: int) -> None:
-    parameters = parameters_of(1000)
+    parameters = level_parameters(1000)
     here = index(parameters, remaining, pulls)
     assert index(parameters, remaining, pulls + 1) < here
     assert index(parameters, remaining - 1, pulls) < here
@@ -150,7 +152,7 @@ def test_index_falls_with_pulls_and_rises_with_remaining_rounds(pulls: int, rema
 
 @given(pulls=st.integers(1, 10**12), t=st.integers(1, 300))
 def test_any_number_of_pulls_gives_a_finite_level_that_does_not_rise(pulls: int, t: int) -> None:
-    parameters = parameters_of(300)
+    parameters = level_parameters(300)
     here, later = (level(float(time), float(pulls), 1.0, 1.0, parameters) for time in (t, t + 1))
     assert math.isfinite(here)
     assert 0.0 <= later <= here
@@ -158,30 +160,30 @@ def test_any_number_of_pulls_gives_a_finite_level_that_does_not_rise(pulls: int,
 
 @pytest.mark.parametrize("pulls", [1.2e3, 2e3, 5e3, 1e5, 1e9])
 def test_pulls_beyond_the_table_are_near_the_truth(pulls: float) -> None:
-    parameters = parameters_of(1000)
+    parameters = level_parameters(1000)
     rounds = np.array([2.0, 10.0, 100.0, 1000.0])
-    expected = gittins_table.scaled(pulls, rounds) * np.sqrt(rounds / (pulls * (pulls + rounds)))
+    expected = gittins_table.scaled_indices(pulls, rounds) * np.sqrt(rounds / (pulls * (pulls + rounds)))
     got = [index(parameters, remaining, pulls) for remaining in rounds]
     np.testing.assert_allclose(got, expected, rtol=0.02)
 
 
 def test_many_pulls_meet_the_table_without_a_jump() -> None:
-    parameters = parameters_of(1000)
+    parameters = level_parameters(1000)
     for remaining in (2, 30, 900):
         before, after = (index(parameters, remaining, pulls) for pulls in (1000.0, 1000.0 * (1.0 + 1e-9)))
         assert after == pytest.approx(before, rel=1e-8)
 
 
 def test_second_use_reads_the_file(fresh: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    first = parameters_of(100)
+    first = level_parameters(100)
     assert [path.name for path in fresh.iterdir()] == ["gittins-1-100.npy"]
     monkeypatch.setattr(gittins_table, "_tables", {})
-    assert np.array_equal(parameters_of(100), first)
+    assert np.array_equal(level_parameters(100), first)
     assert computed == [100]
 
 
 def test_one_table_serves_all_horizons_up_to_its_size(fresh: Path, computed: list[int]) -> None:
-    tables = [parameters_of(horizon) for horizon in (1, 2, 10, 99, 100)]
+    tables = [level_parameters(horizon) for horizon in (1, 2, 10, 99, 100)]
     assert computed == [100]
     assert [table[0] for table in tables] == [1, 2, 10, 99, 100]
     assert all(np.array_equal(table[1:], tables[0][1:]) for table in tables)
@@ -207,19 +209,19 @@ def foreign(data: bytes) -> bytes:
 def test_damaged_file_is_computed_again(
     damage: Callable[[bytes], bytes], fresh: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = parameters_of(100)
+    first = level_parameters(100)
     file = fresh / "gittins-1-100.npy"
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     monkeypatch.setattr(gittins_table, "_tables", {})
-    assert np.array_equal(parameters_of(100), first)
+    assert np.array_equal(level_parameters(100), first)
     assert computed == [100, 100]
     assert file.read_bytes() == whole
 
 
 def test_table_of_another_shape_is_computed_again(fresh: Path, computed: list[int]) -> None:
-    gittins_table.save(fresh / "gittins-1-100.npy", np.zeros((2, 3)))
-    parameters_of(100)
+    gittins_table.write_table(fresh / "gittins-1-100.npy", np.zeros((2, 3)))
+    level_parameters(100)
     assert computed == [100]
 
 
@@ -227,19 +229,19 @@ def test_folder_that_cannot_be_written_is_no_obstacle(fresh: Path, monkeypatch: 
     file = fresh / "file"
     file.write_text("in the way")
     monkeypatch.setenv("OCUCB_CACHE_DIR", str(file / "below"))
-    assert len(parameters_of(100)) > 100
+    assert len(level_parameters(100)) > 100
     assert [path.name for path in fresh.iterdir()] == ["file"]
 
 
 def test_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCUCB_CACHE_DIR", "/own")
     monkeypatch.setenv("XDG_CACHE_HOME", "/shared")
-    assert gittins_table.directory() == Path("/own")
+    assert gittins_table.table_folder() == Path("/own")
     monkeypatch.delenv("OCUCB_CACHE_DIR")
-    assert gittins_table.directory() == Path("/shared/ocucb")
+    assert gittins_table.table_folder() == Path("/shared/ocucb")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/someone")
-    assert gittins_table.directory() == Path("/home/someone/.cache/ocucb")
+    assert gittins_table.table_folder() == Path("/home/someone/.cache/ocucb")
 
 
 def test_knots_hold_every_small_number_and_the_size() -> None:
@@ -312,7 +314,7 @@ def test_approximation_is_finite_and_falls(pulls: int, t: int) -> None:
 
 
 def test_approximation_is_near_the_exact_index_while_rounds_are_many() -> None:
-    exact, short = parameters_of(1000), np.array([1000.0])
+    exact, short = level_parameters(1000), np.array([1000.0])
     for pulls in (1.0, 5.0, 20.0, 50.0):
         full, near = level(1.0, pulls, 1.0, 1.0, exact), level_approximate(1.0, pulls, 1.0, 1.0, short)
         assert math.sqrt(2.0 * near) == pytest.approx(math.sqrt(2.0 * full), abs=0.3)

@@ -12,23 +12,30 @@ import pytest
 from ocucb.errors import GuaranteeWarning, OcucbError, ParameterError, StateError
 from ocucb.policies import (
     IMED,
+    KLLUCB,
     KLUCB,
     MOSS,
     OCUCB,
+    POLICIES,
     UCB,
     AdaUCB,
     BayesUCB,
     EpsilonGreedy,
+    EpsilonThompson,
+    ExpTS,
+    ExpTSPlus,
     Greedy,
     KLUCBHPlus,
     KLUCBPlus,
     KLUCBPlusPlus,
     KLUCBSwitch,
+    MaillardSampling,
+    MOSSAnytime,
     OCUCBn,
     Policy,
     ThompsonSampling,
+    TopTwo,
     Uniform,
-    from_dict,
 )
 
 # what is built, what with, a fragment of what is said
@@ -57,12 +64,28 @@ INVALID: list[tuple[Callable[..., Policy], dict[str, Any], str]] = [
     (KLUCBHPlus, {"horizon": None}, "horizon must be a whole number, got None; if it is unknown use OCUCBn"),
     (KLUCBPlusPlus, {"horizon": "100"}, "horizon must be a whole number, got '100'"),
     (KLUCBSwitch, {"horizon": True}, "horizon must be a whole number, got True"),
+    (TopTwo, {"beta": 1}, "beta must be between 0 and 1, and neither, got 1; use beta=0.5"),
+    (TopTwo, {"beta": 0.0}, "beta must be between 0 and 1, and neither, got 0"),
+    (TopTwo, {"beta": "half"}, "beta must be a finite number, got 'half'"),
+    (KLLUCB, {"delta": 0}, "delta must be between 0 and 1, and neither, got 0; use delta=0.05"),
+    (KLLUCB, {"alpha": 1.0}, "alpha must be greater than 1, got 1; use alpha=1.1"),
     (AdaUCB, {"horizon": 0}, "horizon must be 1 or more, got 0; if it is unknown use horizon=None"),
     (BayesUCB, {"horizon": 0}, "horizon must be 1 or more, got 0; if it is unknown use horizon=None"),
     (BayesUCB, {"c": -1.0}, "c must be 0 or more, got -1; use c=0"),
     (BayesUCB, {"c": 5}, "c = 5 needs a horizon, got none"),
     (EpsilonGreedy, {"epsilon": 1.5}, "epsilon must be between 0 and 1, got 1.5; use epsilon=0.1"),
     (EpsilonGreedy, {"epsilon": -0.5}, "epsilon must be between 0 and 1, got -0.5"),
+    (MOSSAnytime, {"alpha": -0.1}, "alpha must be 0 or more, got -0.1; use alpha=1.35"),
+    (MOSSAnytime, {"alpha": None}, "alpha must be a finite number, got None"),
+    (MaillardSampling, {"subtracted": 2}, "subtracted must be 0 or 1, got 2; use 0 for KL-MS, or 1 for Exp-KL-MS"),
+    (MaillardSampling, {"subtracted": 0.5}, "subtracted must be a whole number, got 0.5"),
+    (
+        EpsilonThompson,
+        {"epsilon": 0.0},
+        "epsilon must be greater than 0 and at most 1, got 0; use epsilon=None for 1/K",
+    ),
+    (EpsilonThompson, {"epsilon": 1.1}, "epsilon must be greater than 0 and at most 1, got 1.1"),
+    (EpsilonThompson, {"epsilon": "1/K"}, "epsilon must be a finite number, got '1/K'"),
 ]
 
 
@@ -80,7 +103,6 @@ WARNED: list[tuple[Callable[..., Policy], dict[str, Any], str]] = [
     (OCUCBn, {"eta": "annealed"}, 'eta="annealed": no theorem'),
     (OCUCBn, {"rho": 0.25}, "rho = 0.25: below 1/2"),
     (OCUCBn, {"rho": 0.0}, "rho = 0: below 1/2"),
-    (OCUCBn, {"shrink": "t"}, "needs rho > 1/2"),
     (OCUCBn, {"shrink": "t", "rho": 0.25}, "rho = 0.25: below 1/2"),
     (OCUCBn, {"shrink": "log-plus"}, 'shrink="log-plus"'),
     (OCUCBn, {"shrink": "all"}, 'shrink="all"'),
@@ -107,6 +129,7 @@ QUIET: list[tuple[Callable[..., Policy], dict[str, Any]]] = [
     (OCUCBn, {}),
     (OCUCBn, {"eta": 2.0, "rho": 1.0}),
     (OCUCBn, {"shrink": "t", "rho": 0.75}),
+    (OCUCBn, {"shrink": "t"}),
     (KLUCBPlus, {}),
     (KLUCB, {}),
     (KLUCB, {"c": 3}),
@@ -124,10 +147,19 @@ QUIET: list[tuple[Callable[..., Policy], dict[str, Any]]] = [
     (BayesUCB, {"horizon": 100, "c": 5}),
     (ThompsonSampling, {}),
     (IMED, {}),
+    (TopTwo, {}),
+    (KLLUCB, {}),
     (Uniform, {}),
     (Greedy, {}),
     (EpsilonGreedy, {}),
     (EpsilonGreedy, {"epsilon": 1}),
+    (MOSSAnytime, {}),
+    (MaillardSampling, {}),
+    (MaillardSampling, {"subtracted": 1}),
+    (ExpTS, {}),
+    (ExpTSPlus, {}),
+    (EpsilonThompson, {}),
+    (EpsilonThompson, {"epsilon": 1}),
 ]
 
 
@@ -157,6 +189,6 @@ DATA: list[tuple[Any, type[OcucbError], str]] = [
 @pytest.mark.parametrize(("data", "error", "message"), DATA)
 def test_data_that_is_no_policy(data: Any, error: type[OcucbError], message: str) -> None:
     with pytest.raises(error) as caught:
-        from_dict(data)
+        POLICIES.from_dict(data)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

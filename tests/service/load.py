@@ -18,8 +18,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ocucb.service.callers import ThreadCaller
 from ocucb.service.definition import Definition
-from ocucb.service.doors import ThreadDoor
 from ocucb.service.engine import Engine, Limits
 from ocucb.service.errors import RewardConflictError, TooLateError, UnavailableError
 from ocucb.service.requests import Create, Decide, Request, Reward
@@ -27,7 +27,7 @@ from ocucb.service.stores import Store
 
 EXPERIMENT = "under load"
 CALLERS = 6
-LIMITS = Limits(sweep=0.03, snapshot=50, rest=0.05)
+LIMITS = Limits(sweep=0.03, snapshot=50, retry_delay=0.05)
 
 
 class Noted(NamedTuple):
@@ -44,10 +44,10 @@ def prepare(address: str) -> None:
     store.migrate()
     engine = Engine(store).start()
     what: dict[str, Any] = {"window": 0.2, "sticky": 5.0, "seed": 7}
-    door = ThreadDoor(engine, 60.0)
-    door.ask(Create(Definition(EXPERIMENT, tuple(range(12)), **what)))
+    caller = ThreadCaller(engine, 60.0)
+    caller.ask(Create(Definition(EXPERIMENT, tuple(range(12)), **what)))
     with contextlib.suppress(TooLateError):  # loads all that children need, before they are forked
-        door.ask(Reward(door.ask(Decide(EXPERIMENT))[0].id, 0.5))
+        caller.ask(Reward(caller.ask(Decide(EXPERIMENT))[0].id, 0.5))
     engine.close()
     store.close()
 
@@ -56,17 +56,17 @@ def work(address: str, name: str, out: int, done: threading.Event) -> None:
     """Be a node with a few callers, until done."""
     store = Store(address)
     engine = Engine(store, limits=LIMITS).start()
-    door = ThreadDoor(engine, 60.0)
-    callers = [threading.Thread(target=_call, args=(door, f"{name}.{i}", out, done)) for i in range(CALLERS)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
+    caller = ThreadCaller(engine, 60.0)
+    threads = [threading.Thread(target=_call, args=(caller, f"{name}.{i}", out, done)) for i in range(CALLERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     engine.close()
     store.close()
 
 
-def _call(door: ThreadDoor, name: str, out: int, done: threading.Event) -> None:
+def _call(caller: ThreadCaller, name: str, out: int, done: threading.Event) -> None:
     draw = random.Random(name)
     number = 0
     while not done.is_set():
@@ -74,14 +74,14 @@ def _call(door: ThreadDoor, name: str, out: int, done: threading.Event) -> None:
         key = f"{name}.{number}"
         unit = f"unit {draw.randrange(1000)}" if draw.random() < 0.2 else None
         _note(out, "asked", key, unit)
-        decision = _insist(door, Decide(EXPERIMENT, unit=unit, key=key), done)
+        decision = _insist(caller, Decide(EXPERIMENT, unit=unit, idempotency_key=key), done)
         if decision is None:
             return
         _note(out, "decided", key, decision[0].id)
         if draw.random() < 0.8:
             value = draw.random()
             with contextlib.suppress(TooLateError, _Taken):
-                rewarded = _insist(door, Reward(decision[0].id, value), done)
+                rewarded = _insist(caller, Reward(decision[0].id, value), done)
                 if rewarded is None:
                     return
                 if rewarded.outcome == "counted":
@@ -92,11 +92,11 @@ class _Taken(Exception):  # noqa: N818  # no error: a sticky decision had its re
     pass
 
 
-def _insist(door: ThreadDoor, request: Request, done: threading.Event) -> Any:
+def _insist(caller: ThreadCaller, request: Request, done: threading.Event) -> Any:
     """Ask until there is an answer, as a client with an idempotency key does."""
     while True:
         try:
-            return door.ask(request)
+            return caller.ask(request)
         except UnavailableError:
             if done.is_set():
                 return None

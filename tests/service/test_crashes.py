@@ -12,9 +12,10 @@ import pytest
 
 from ocucb.service.ids import parse_id
 from ocucb.service.records import DECISION, REWARD, Entry
-from ocucb.service.requests import Decide, Look, View
+from ocucb.service.requests import Decide, Inspect, View
 from service.helpers import Node, folded_state, live_state
 from service.load import EXPERIMENT, Noted, prepare, read
+from service.postgresql import PostgreSQL
 
 PROGRAM = str(Path(__file__).with_name("load.py"))
 
@@ -22,7 +23,7 @@ PROGRAM = str(Path(__file__).with_name("load.py"))
 def settled(node: Node) -> tuple[list[Entry], View]:
     """Return the log and its state, once both are of one moment: a node that starts closes what is due."""
     while True:
-        log, view = node.log(EXPERIMENT), node.ask(Look(EXPERIMENT))
+        log, view = node.log(EXPERIMENT), node.ask(Inspect(EXPERIMENT))
         if view.seq == len(log):
             return log, view
 
@@ -33,7 +34,7 @@ def check(address: str, noted: Noted) -> None:
     try:
         # Those who were not told ask again, and again: a decision that was stored is found, one that was not is made.
         for key in sorted(set(noted.asked) - set(noted.decided))[:50]:
-            first, second = (node.decide(EXPERIMENT, key=key, unit=noted.asked[key]) for _ in range(2))
+            first, second = (node.decide(EXPERIMENT, idempotency_key=key, unit=noted.asked[key]) for _ in range(2))
             assert first.id == second.id
         log, view = settled(node)
         assert [entry.seq for entry in log] == list(range(1, len(log) + 1))
@@ -96,7 +97,7 @@ def wait_for_lines(output: Path, more: int) -> None:
 
 
 def test_three_nodes_one_killed_the_database_restarted(
-    postgres: Any, postgresql: str, nodes: Any, tmp_path: Path
+    postgres: PostgreSQL, postgresql: str, nodes: Any, tmp_path: Path
 ) -> None:
     prepare(postgresql)
     outputs = [tmp_path / name for name in ("a", "b", "c", "c again")]
@@ -109,7 +110,7 @@ def test_three_nodes_one_killed_the_database_restarted(
         wait_for_lines(output, 30)
     postgres.stop()
     time.sleep(0.2)
-    postgres.ensure_postgres_running()
+    postgres.start()
     alive = [(running[0], outputs[0]), (running[1], outputs[1]), (restarted, outputs[3])]
     for _, output in alive:
         wait_for_lines(output, 30)
@@ -129,7 +130,7 @@ def test_nodes_agree_when_it_is_quiet(postgresql: str) -> None:
         nodes[0].create()
         for number in range(30):
             nodes[number % 3].ask(Decide("colours", count=2))
-        views = [node.ask(Look("colours")) for node in nodes]
+        views = [node.ask(Inspect("colours")) for node in nodes]
         assert [view.pulls for view in views] == [views[0].pulls] * 3
         assert sum(views[0].pulls) == 60
     finally:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from ocucb import Bandit, Bernoulli, OCUCBn
 from ocucb.errors import ArmError, HorizonError, OcucbError, ParameterError, RewardError
 from ocucb.policies import MOSS, UCB, Policy
+from ocucb.service.callers import LoopCaller, PendingRequest
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Limits
 from ocucb.service.errors import (
@@ -23,18 +26,20 @@ from ocucb.service.errors import (
     UnknownDecisionError,
     UnknownExperimentError,
 )
+from ocucb.service.experiment_cache import catch_up
+from ocucb.service.records import SECOND
 from ocucb.service.requests import (
     AddArm,
     Create,
     Decide,
     ImportLog,
-    Look,
+    Inspect,
     Request,
     RetireArm,
     Reward,
     SetStatus,
 )
-from service.helpers import Hands, Node, folded_state, live_state, wait_until
+from service.helpers import PATIENCE, ManualClock, Node, folded_state, live_state, wait_until
 
 
 def test_a_decision_is_the_policys_choice_and_says_why(node: Node) -> None:
@@ -44,9 +49,7 @@ def test_a_decision_is_the_policys_choice_and_says_why(node: Node) -> None:
         why = bandit.explain(bandit.peek())
         decision = node.decide()
         assert decision.arm == bandit.choose()
-        known = [decision.pulls, decision.mean, decision.index, decision.effective_arms]
-        right = [why.pulls, why.mean, why.index, why.effective_arms]
-        assert known == [None if math.isnan(value) else value for value in right]
+        assert decision.statistics == why == node.log()[-1].statistics
         node.ask(Reward(decision.id, number / 50))
         bandit.learn(decision.arm, number / 50)
     assert live_state(node)["bandit"] == bandit.to_dict()
@@ -61,22 +64,47 @@ def test_a_reward_counts_once(node: Node) -> None:
     with pytest.raises(RewardConflictError, match=r"already has the reward 0\.5, got 0\.75"):
         node.ask(Reward(decision.id, 0.75))
     assert node.kinds() == ["created", "decision", "reward"]
-    assert node.ask(Look("colours")).pending == (0, 0, 0)
+    assert node.ask(Inspect("colours")).pending == (0, 0, 0)
 
 
 def test_a_key_gives_the_same_decisions_again(node: Node) -> None:
     node.create()
-    first = node.ask(Decide("colours", count=5, key="k"))
-    again = node.ask(Decide("colours", count=5, key="k"))
+    first = node.ask(Decide("colours", count=5, idempotency_key="k"))
+    again = node.ask(Decide("colours", count=5, idempotency_key="k"))
     assert [decision.id for decision in first] == [decision.id for decision in again]
-    assert [decision.index for decision in first] == [decision.index for decision in again]
+    assert [decision.statistics for decision in first] == [decision.statistics for decision in again]
     assert not any(decision.repeated for decision in first)
     assert all(decision.repeated for decision in again)
     with pytest.raises(KeyReusedError):
-        node.ask(Decide("colours", count=4, key="k"))
+        node.ask(Decide("colours", count=4, idempotency_key="k"))
     node.ask(SetStatus("colours", "paused"))
-    assert node.ask(Decide("colours", count=5, key="k"))[0].id == first[0].id
+    assert node.ask(Decide("colours", count=5, idempotency_key="k"))[0].id == first[0].id
     assert node.kinds().count("decision") == 5
+
+
+def test_a_key_belongs_to_its_experiment(start: Callable[..., Node]) -> None:
+    """The same key in two experiments: asked one by one, in one batch, and again on a node that has just started."""
+    node = start()
+    for name in ("colours", "others"):
+        node.create(name)
+        node.play(2, name)
+    first = {name: node.decide(name, idempotency_key="k") for name in ("colours", "others")}
+    assert first["colours"].id != first["others"].id
+    fresh = start()
+
+    async def ask_together() -> list[PendingRequest]:
+        requests = [Decide(name, idempotency_key=key) for key in ("k", "new") for name in first]
+        return await LoopCaller(fresh.engine, PATIENCE).ask_all(requests)
+
+    replies: list[Any] = asyncio.run(ask_together())
+    again = [reply.answer[0] for reply in replies]
+    assert [(one.id, one.experiment, one.repeated) for one in again[:2]] == [
+        (first[name].id, name, True) for name in first
+    ]
+    assert [(one.experiment, one.repeated) for one in again[2:]] == [(name, False) for name in first]
+    for name, decision in first.items():
+        assert node.decide(name, idempotency_key="k").id == decision.id
+        assert node.kinds(name).count("decision") == 4
 
 
 def test_requests_that_come_together(node: Node) -> None:
@@ -86,7 +114,7 @@ def test_requests_that_come_together(node: Node) -> None:
     requests: list[Request] = []
     for number in range(40):
         requests += [
-            Decide("colours", key=f"key {number % 20}"),
+            Decide("colours", idempotency_key=f"key {number % 20}"),
             Reward(open_decision.id, 0.5),
             Reward(open_decision.id, math.nan) if number % 2 else Reward(open_decision.id[:-1] + "!", 0.5),
             Decide("nowhere"),
@@ -136,10 +164,10 @@ def test_rewards_that_are_none(node: Node) -> None:
 
 def test_names_are_taken_once(node: Node) -> None:
     what = {"arms": ("a", "b"), "metadata": {"owner": "me"}}
-    first = node.ask(Create(Definition("x", **what), key="k"))  # type: ignore[arg-type]
-    assert node.ask(Create(Definition("x", **what), key="k")) == first  # type: ignore[arg-type]
+    first = node.ask(Create(Definition("x", **what), idempotency_key="k"))  # type: ignore[arg-type]
+    assert node.ask(Create(Definition("x", **what), idempotency_key="k")) == first  # type: ignore[arg-type]
     with pytest.raises(KeyReusedError):
-        node.ask(Create(Definition("x", ("a", "c")), key="k"))
+        node.ask(Create(Definition("x", ("a", "c")), idempotency_key="k"))
     with pytest.raises(NameTakenError):
         node.ask(Create(Definition("x", ("a", "b"))))
 
@@ -147,8 +175,8 @@ def test_names_are_taken_once(node: Node) -> None:
 @pytest.mark.parametrize("name", ["ünïcode ☃", "'; DROP TABLE log; --", "..etc", "?a#b", "a" * 200, "%s", ":x"])
 def test_odd_names_are_names(node: Node, name: str) -> None:
     node.create(name, arms=(name, 5, -3, ""[:0] + "ok"))
-    decision = node.decide(name, unit=name, key=name)
-    assert node.decide(name, unit=name, key=name).id == decision.id
+    decision = node.decide(name, unit=name, idempotency_key=name)
+    assert node.decide(name, unit=name, idempotency_key=name).id == decision.id
     assert node.decide(name, count=1).arm == 5
     assert node.replay(name).verified
 
@@ -158,7 +186,7 @@ def test_what_cannot_be_asked() -> None:
         for make in (
             lambda name=name: Decide(name),
             lambda name=name: Definition(name, ("a",)),
-            lambda name=name: Decide("x", key=name if name is not None else ""),
+            lambda name=name: Decide("x", idempotency_key=name if name is not None else ""),
         ):
             with pytest.raises(RequestError):
                 make()
@@ -221,7 +249,7 @@ def test_pause_resume_archive(node: Node) -> None:
         with pytest.raises(ArchivedError):
             node.ask(request)
     assert node.ask(Reward(decisions[0].id, 1.0)).outcome == "repeated"
-    assert node.ask(Look("colours")).status == "archived"
+    assert node.ask(Inspect("colours")).status == "archived"
     assert [kind for kind in node.kinds() if kind not in ("decision", "reward")] == [
         "created",
         "paused",
@@ -242,12 +270,12 @@ def test_arms_come_and_go(node: Node, start: Callable[..., Node]) -> None:
     assert node.decide().arm == "violet"
     for number, decision in enumerate(pending):
         assert node.ask(Reward(decision.id, number / 8)).outcome == "counted"
-    assert gone not in node.ask(Look("colours")).arms
-    assert node.ask(Look("colours")).retired == (gone,)
+    assert gone not in node.ask(Inspect("colours")).arms
+    assert node.ask(Inspect("colours")).retired == (gone,)
     node.play(20)
     assert gone not in [entry.arm for entry in node.log()[-40:] if entry.kind == "decision"]
     node.ask(AddArm("colours", gone))
-    view = node.ask(Look("colours"))
+    view = node.ask(Inspect("colours"))
     assert sum(view.pending) == 1
     assert sum(view.pulls) == view.rounds == 9 + 6 + 1 + 20
     for wrong in (AddArm("colours", gone), RetireArm("colours", "unknown")):
@@ -255,15 +283,17 @@ def test_arms_come_and_go(node: Node, start: Callable[..., Node]) -> None:
             node.ask(wrong)
     assert node.replay().verified
     assert live_state(node) == folded_state(node.store) == live_state(start())
+    with node.store.read() as transaction:
+        assert len(catch_up(transaction, 1, None, view.seq).labels) == 4
 
 
 def test_a_log_is_imported_once(node: Node, start: Callable[..., Node]) -> None:
     node.create()
     pending = node.ask(Decide("colours", count=4))
     log = tuple((arm, number / 30) for number in range(30) for arm in ("red", "green"))
-    node.ask(ImportLog("colours", log, key="k"))
-    node.ask(ImportLog("colours", log, key="k"))
-    view = node.ask(Look("colours"))
+    node.ask(ImportLog("colours", log, idempotency_key="k"))
+    node.ask(ImportLog("colours", log, idempotency_key="k"))
+    view = node.ask(Inspect("colours"))
     assert (sum(view.pulls), sum(view.pending)) == (64, 4)
     with pytest.raises(ArmError):
         node.ask(ImportLog("colours", (("red", 1.0), ("unknown", 1.0))))
@@ -288,26 +318,38 @@ def test_a_horizon_ends(node: Node) -> None:
     assert node.replay().decisions == 5
 
 
-def test_idempotency_keys_are_forgotten_when_old(start: Callable[..., Node], hands: Hands) -> None:
-    node = start(limits=Limits(sweep=0.01, keep_keys=100.0))
+def test_idempotency_keys_are_forgotten_when_old(start: Callable[..., Node], clock: ManualClock) -> None:
+    node = start(limits=Limits(sweep=0.01, keep_idempotency_keys=100.0))
     node.create()
-    first = node.decide(key="k")
-    hands.turn(99.0)
-    assert node.decide(key="k").id == first.id
-    hands.turn(2.0)
-    node.engine._prune_at = 0.0
+    first = node.decide(idempotency_key="k")
+    clock.advance(99.0)
+    assert node.decide(idempotency_key="k").id == first.id
+    clock.advance(2.0)
+    node.engine._housekeeping.prune_at = 0.0
 
     def keys() -> int:
         with node.store.read() as transaction:
-            return len(transaction.old_keys(hands() + 1, 10))
+            return int(transaction.has_old_idempotency_keys(clock() + 1))
 
     wait_until(lambda: keys() == 0, "the old key is forgotten")
-    assert node.decide(key="k").id != first.id
+    assert node.decide(idempotency_key="k").id != first.id
+
+
+def test_an_old_key_is_forgotten_in_its_experiment_only(node: Node, clock: ManualClock) -> None:
+    for name in ("colours", "others"):
+        node.create(name)
+        node.decide(name, idempotency_key="k")
+        clock.advance(1.0)
+    with node.store.write() as transaction:
+        assert transaction.delete_old_idempotency_keys(clock.time - SECOND, 10) == 1
+        assert transaction.find_idempotency_keys(1, ["k"]) == {}
+        assert list(transaction.find_idempotency_keys(2, ["k"])) == [("", "k")]
+        assert transaction.delete_old_idempotency_keys(clock.time, 10) == 1
 
 
 @pytest.mark.parametrize("policy", [UCB(), OCUCBn()])
 def test_effective_arms_explain_only_a_policy_that_has_them(node: Node, policy: Policy) -> None:
     node.create(policy=policy)
     node.play(4)
-    assert (node.decide().effective_arms is None) == (policy == UCB())
+    assert (node.decide().statistics.effective_arms is None) == (policy == UCB())
     assert node.replay().verified

@@ -9,9 +9,9 @@ import pytest
 
 from ocucb.labels import Label
 from ocucb.service import history as module
-from ocucb.service.fold import Live
-from ocucb.service.history import MOST_ARMS, MOST_SPANS, History
-from ocucb.service.requests import AddArm, Look
+from ocucb.service.experiment_state import ExperimentState
+from ocucb.service.history import MAX_ARMS_PER_SPAN, MAX_SPANS, History
+from ocucb.service.requests import AddArm, Inspect
 from ocucb.service.text import decode, encode
 from service.helpers import Node, folded_state, live_state
 
@@ -25,7 +25,7 @@ def test_spans_are_equal_pieces_of_all_that_happened(decisions: int) -> None:
         if number % 3 == 0:
             history.reward(1.0)
     spans = history.spans()
-    assert len(spans) <= MOST_SPANS
+    assert len(spans) <= MAX_SPANS
     assert sum(span.decisions for span in spans) == decisions
     assert sum(span.rewards for span in spans) == sum(span.total for span in spans) == (decisions + 2) // 3
     assert len({span.decisions for span in spans[:-1]}) <= 1
@@ -34,7 +34,7 @@ def test_spans_are_equal_pieces_of_all_that_happened(decisions: int) -> None:
         assert span.at == begin
         assert Counter(arms[begin : begin + span.decisions]) == span.pulls
         begin += span.decisions
-    assert decisions < MOST_SPANS or len(spans) > MOST_SPANS / 2 - 1
+    assert decisions < MAX_SPANS or len(spans) > MAX_SPANS / 2 - 1
 
 
 def test_many_arms_are_the_most_frequent_and_the_rest() -> None:
@@ -43,7 +43,7 @@ def test_many_arms_are_the_most_frequent_and_the_rest() -> None:
         history.decide("often" if number % 2 else number % 997, number)
     spans = history.spans()
     for span in spans:
-        assert len(span.pulls) <= MOST_ARMS
+        assert len(span.pulls) <= MAX_ARMS_PER_SPAN
         assert sum(span.pulls.values()) + span.others == span.decisions
         assert span.pulls.get("often", 0) == span.decisions // 2
     assert any(span.others for span in spans)
@@ -66,13 +66,13 @@ def test_saved_and_gone_on_with(decisions: int) -> None:
 
 
 def test_a_node_has_the_history_of_its_log(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SPANS", 8)
+    monkeypatch.setattr(module, "MAX_SPANS", 8)
     node.create()
     node.ask(AddArm("colours", "black", metadata={"hex": "#000"}))
     node.play(50)
-    view = node.ask(Look("colours"))
+    view = node.ask(Inspect("colours"))
     assert sum(span.decisions for span in view.history) == sum(span.rewards for span in view.history) == 50
     assert sum(sum(span.pulls.values()) for span in view.history) == sum(view.pulls)
     assert view.added == {"black": {"hex": "#000"}}
     state = live_state(node)
-    assert state == folded_state(node.store) == Live.from_dict(1, decode(encode(state))).to_dict()
+    assert state == folded_state(node.store) == ExperimentState.from_dict(1, decode(encode(state))).to_dict()

@@ -10,7 +10,6 @@ import signal
 import socket
 import sqlite3
 import stat
-import subprocess
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -19,26 +18,21 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
 from ocucb.service import connections
 from ocucb.service.serve import _warn_beyond_loopback
 from ocucb.service.settings import Settings
-from service.server import COMMAND, PATIENCE, Server, environment
+from service.launcher import run
+from service.server import PATIENCE, Server, environment
 
 COLOURS = {"name": "colours", "arms": ["red", "green"]}
 
 
 def refused(folder: Path, *words: str, **variables: str) -> str:
     """Return the one line that a server says which does not start."""
-    done = subprocess.run(
-        [*COMMAND, "serve", *words],
-        cwd=folder,
-        env=environment(**{"OCUCB_PORT": "0", **variables}),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    done = run(("serve", *words), folder, environment(**{"OCUCB_PORT": "0", **variables}))
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     *log, last = done.stderr.splitlines()
@@ -48,10 +42,13 @@ def refused(folder: Path, *words: str, **variables: str) -> str:
 
 
 def open_request(server: Server, head: str, body: str) -> socket.socket:
-    """Begin a request whose last byte is not sent yet."""
+    """Begin a request whose last byte is not sent yet, and which the server has begun to read."""
     parts = urlsplit(server.url)
     connection = socket.create_connection((parts.hostname, parts.port), PATIENCE)
-    connection.sendall(f"{head}\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body[:-1]}".encode())
+    fields = f"Host: x\r\nExpect: 100-continue\r\nContent-Length: {len(body)}"
+    connection.sendall(f"{head}\r\n{fields}\r\n\r\n".encode())
+    assert connection.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    connection.sendall(body[:-1].encode())
     return connection
 
 
@@ -200,7 +197,7 @@ def test_postgresql(postgresql: str, tmp_path: Path) -> None:
     late = tmp_path / "late"
     words = ("--database", address.replace(str(sockets), str(late)))
     with Server(tmp_path, *words, ready=False) as server:
-        server.wait_for("the database is not there yet")
+        server.wait_for("the database does not answer yet")
         late.symlink_to(sockets)
         server.wait_for("listens on", "out")
         assert server.ask("GET", "/readyz", None).status_code == 200
@@ -280,14 +277,14 @@ BEGUN = [
 def test_a_request_that_does_not_end_is_cut_off(
     request_: bytes, answer: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "ARRIVAL", 0.3)
+    monkeypatch.setattr(connections, "MAX_ARRIVAL_SECONDS", 0.3)
     got = asyncio.run(sent(request_))
     assert got.startswith(answer)
     assert got.count(b"HTTP/1.1") == (1 if answer else 0)
 
 
 def test_an_idle_connection_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "ARRIVAL", 0.1)
+    monkeypatch.setattr(connections, "MAX_ARRIVAL_SECONDS", 0.1)
 
     async def twice() -> None:
         async with listening() as (port, open_ones):
@@ -305,7 +302,7 @@ def test_an_idle_connection_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("begin", [b"GET /", b"GET / HTTP/1.1\r\nX: ", b"GET / HTTP/1.1\r\nX: a\r\n"])
 def test_a_head_that_is_too_large_is_refused(begin: bytes) -> None:
     rest = begin[-6:] if begin.endswith(b"\n") else b"a"
-    head = (begin + rest * connections.LARGEST_HEAD)[: connections.LARGEST_HEAD + 1]
+    head = (begin + rest * connections.MAX_HEAD_BYTES)[: connections.MAX_HEAD_BYTES + 1]
     answer = asyncio.run(sent(head))
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.count(b"HTTP/1.1") == 1
@@ -338,3 +335,22 @@ def test_too_many_connections_are_told_so(tmp_path: Path) -> None:
         assert answer.status_code == 503
         assert answer.headers["retry-after"] == "1"
         assert answer.json()["error"]["code"] == "busy"
+
+
+def test_uvicorn_has_what_connections_extend() -> None:
+    """These are no part of uvicorn's documented interface: see pyproject.toml for its upper bound."""
+
+    async def make_protocol() -> HttpToolsProtocol:
+        return HttpToolsProtocol(uvicorn.Config(nothing), ServerState(), {})
+
+    protocol = asyncio.run(make_protocol())
+    values = ("limit_concurrency", "app", "connections", "tasks", "transport")
+    methods = ("connection_made", "data_received", "send_400_response")
+    parsed = ("on_message_begin", "on_headers_complete", "on_message_complete")
+    moved = [name for name in (*values, *methods, *parsed) if not hasattr(protocol, name)]
+    moved += [name for name in ("startup", "on_tick", "capture_signals") if not hasattr(uvicorn.Server, name)]
+    assert not moved, f"uvicorn {uvicorn.__version__} has moved {moved}: see src/ocucb/service/connections.py, serve.py"
+
+
+async def nothing(scope: object, receive: object, send: object) -> None:
+    """An app that is never called."""

@@ -13,7 +13,7 @@ import pytest
 
 from ocucb import cli
 from ocucb.errors import ParameterError
-from ocucb.service.settings import ROWS, Settings, load_settings, markdown_table, mask, unknown_variables
+from ocucb.service.settings import SETTING_ROWS, Settings, load_settings, markdown_table, mask, unknown_variables
 
 ROOT = Path(__file__).parent.parent.parent
 SECRET = "hunter2"
@@ -37,9 +37,9 @@ def test_defaults() -> None:
     settings = load_settings({}, {}, None)
     assert settings == Settings()
     assert (settings.database, settings.host, settings.port) == ("sqlite:///ocucb.db", "127.0.0.1", 8000)
-    assert settings.keep_keys == 604_800.0
-    assert [row.name for row in ROWS] == [field.name for field in fields(Settings)]
-    for row in ROWS:
+    assert settings.keep_idempotency_keys == 604_800.0
+    assert [row.name for row in SETTING_ROWS] == [field.name for field in fields(Settings)]
+    for row in SETTING_ROWS:
         assert row.check(row.default, row.name) == getattr(settings, row.name)
         assert type(getattr(settings, row.name)) is row.kind
         assert row.help.endswith(".")
@@ -199,7 +199,7 @@ def test_a_password_is_never_shown(address: str, shown: str) -> None:
 def test_help_has_every_row(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.exit_code(["serve", "--help"]) == 0
     printed = " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().out).split())
-    for row in ROWS:
+    for row in SETTING_ROWS:
         assert f" {row.flag} " in printed
         assert row.help in printed
         assert row.kind is bool or f"[default: {row.shown_default}]" in printed

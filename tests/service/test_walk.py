@@ -10,7 +10,7 @@ import pytest
 
 from ocucb import Bounded, OCUCBn, Policy, ThompsonSampling
 from ocucb.errors import OcucbError
-from ocucb.service.doors import LoopDoor, Reply
+from ocucb.service.callers import LoopCaller, PendingRequest
 from ocucb.service.engine import Limits
 from ocucb.service.errors import UnavailableError
 from ocucb.service.requests import (
@@ -19,13 +19,13 @@ from ocucb.service.requests import (
     Decision,
     Expire,
     ImportLog,
-    Look,
+    Inspect,
     Request,
     RetireArm,
     Reward,
     SetStatus,
 )
-from service.helpers import Hands, Node, folded_state, live_state
+from service.helpers import ManualClock, Node, folded_state, live_state
 
 BATCHES, SIZE = 30, 25
 ARMS = ("red", "green", "blue", 4, "4")
@@ -46,8 +46,8 @@ class Walker:
         if kind == "decide":
             key = f"k{draw.randrange(60)}" if draw.random() < 0.4 else None
             if draw.random() < 0.4:
-                return Decide("colours", unit=f"u{draw.randrange(20)}", key=key)
-            return Decide("colours", count=draw.randrange(1, 5), key=key)
+                return Decide("colours", unit=f"u{draw.randrange(20)}", idempotency_key=key)
+            return Decide("colours", count=draw.randrange(1, 5), idempotency_key=key)
         if kind == "reward":
             return Reward(draw.choice(self.decisions[-200:]), draw.choice((0.0, 0.25, 1.0, 2.0)))
         arm = draw.choice(ARMS)
@@ -55,14 +55,14 @@ class Walker:
             "expire": Expire(1),
             "add": AddArm("colours", arm),
             "retire": RetireArm("colours", arm),
-            "import": ImportLog("colours", ((arm, 0.5), ("red", 1.0)), key=f"i{draw.randrange(9)}"),
+            "import": ImportLog("colours", ((arm, 0.5), ("red", 1.0)), idempotency_key=f"i{draw.randrange(9)}"),
             "pause": SetStatus("colours", "paused"),
             "resume": SetStatus("colours", "active"),
-            "look": Look("colours"),
+            "look": Inspect("colours"),
         }
         return others[kind]
 
-    def hear(self, request: Request, reply: Reply) -> None:
+    def hear(self, request: Request, reply: PendingRequest) -> None:
         assert reply.error is None or isinstance(reply.error, OcucbError)
         assert not isinstance(reply.error, UnavailableError)
         if isinstance(reply.answer, tuple):
@@ -73,24 +73,24 @@ class Walker:
 
 
 @pytest.mark.parametrize("policy", [OCUCBn(), ThompsonSampling()], ids=lambda policy: policy.name)
-def test_a_long_walk(start: Callable[..., Node], hands: Hands, policy: Policy) -> None:
+def test_a_long_walk(start: Callable[..., Node], clock: ManualClock, policy: Policy) -> None:
     nodes = [start(limits=Limits(sweep=3600.0, snapshot=100)) for _ in range(2)]
     nodes[0].create(policy=policy, noise=Bounded(0.0, 1.0), window=30.0, sticky=20.0, late="accept")
     walker = Walker(seed=3)
 
     async def walk() -> None:
-        doors = [LoopDoor(node.engine, patience=60.0) for node in nodes]
+        callers = [LoopCaller(node.engine, timeout=60.0) for node in nodes]
         for _ in range(BATCHES):
             requests = [walker.request() for _ in range(SIZE)]
             cut = walker.draw.randrange(SIZE)
-            asked = doors[0].ask_all(requests[:cut]), doors[1].ask_all(requests[cut:])
+            asked = callers[0].ask_all(requests[:cut]), callers[1].ask_all(requests[cut:])
             first, second = await asyncio.gather(*asked)
             for request, reply in zip(requests, first + second, strict=True):
                 walker.hear(request, reply)
-            hands.turn(walker.draw.choice((0.0, 0.5, 1.0, 10.0, 40.0, -25.0)))
+            clock.advance(walker.draw.choice((0.0, 0.5, 1.0, 10.0, 40.0, -25.0)))
 
     asyncio.run(walk())
-    views = [node.ask(Look("colours", arms=False)) for node in nodes]
+    views = [node.ask(Inspect("colours", arms=False)) for node in nodes]
     assert views[0] == views[1]
     log = nodes[0].log()
     assert {"decision", "reward", "forgotten", "arm added", "arm retired", "log imported", "paused", "resumed"} <= {

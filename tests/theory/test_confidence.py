@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ocucb.errors import ParameterError
 from ocucb.theory.confidence import (
+    alpha_constant,
     alpha_mean_bound,
     alpha_mean_floor,
     alpha_tail_bound,
@@ -204,6 +205,11 @@ def test_erratum_constants_that_vanish_for_large_eta() -> None:
     for eta in (10.0, 1e3, 1e6):
         assert alpha_mean_floor(1.0, eta, 1.0, [1.0], 1) > 0.158
     assert beta_mean_floor(1.0, 1.0, [1.0], 1) > 0.158
+
+
+@given(GAP, ETA, st.floats(0.5, 1.0), CAPS)
+def test_one_constant_serves_every_rho_from_one_half_on(gap: float, eta: float, rho: float, caps: list[float]) -> None:
+    assert gap * alpha_mean_bound(gap, eta, rho, caps) <= alpha_constant(eta) * confidence_sum(gap, caps)
 
 
 def test_part_a_needs_no_factor_in_rho() -> None:

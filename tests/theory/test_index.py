@@ -36,6 +36,16 @@ def test_the_index_is_the_one_printed(pulls: list[int], rho: float, t: int, eta:
     np.testing.assert_allclose(index(np.full(len(pulls), 0.25), pulls, t, eta, rho), expected, rtol=1e-11)
 
 
+def test_the_index_with_t_for_t_log_t() -> None:
+    b = confidence([4, 1], t=50, rho=1.0, shrink=True)
+    assert b.tolist() == [50 / 5, 50 / 2]
+    assert confidence([400, 100], t=5, shrink=True).tolist() == [math.e, math.e]
+    np.testing.assert_array_equal(
+        index([0.1, 0.2], [4, 1], 50, 2.0, 1.0, shrink=True),
+        np.array([0.1, 0.2]) + np.sqrt(4.0 * np.log(b) / [4.0, 1.0]),
+    )
+
+
 @given(PULLS, RHO, st.integers(2, 10**7))
 def test_fewer_pulls_mean_no_less_confidence(pulls: list[int], rho: float, t: int) -> None:
     ordered = confidence(sorted(pulls), t, rho)

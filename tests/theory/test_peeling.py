@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ocucb.errors import ParameterError
-from ocucb.theory.peeling import peeling_bound, peeling_bound_printed, peeling_rate, peeling_sum
+from ocucb.theory.peeling import (
+    peeling_bound,
+    peeling_bound_printed,
+    peeling_rate,
+    peeling_sum,
+    uniform_peeling_bound,
+)
 
 mp: Any = importlib.import_module("mpmath")
 
@@ -86,6 +92,15 @@ def test_the_corrected_bound_holds(eta: float, rho: float, cap: float, x: float)
     assert high <= float(peeling_bound(eta, rho, cap, x))
     order = (3.0 + 1.0 / math.e) * eta**2 / (eta - 1.0)
     assert high <= order * float(peeling_rate(rho, cap, x))
+
+
+@given(ETA, st.floats(0.5, 1.0), CAP, X)
+def test_one_bound_serves_every_rho_from_one_half_on(eta: float, rho: float, cap: float, x: float) -> None:
+    assert peeling_sum(eta, rho, cap, x).low <= uniform_peeling_bound(eta, cap, x) * (1.0 + 1e-12)
+
+
+def test_below_one_half_it_does_not() -> None:
+    assert peeling_sum(1.1, 0.4, 1e-6, 1e-12).low > 3.0 * uniform_peeling_bound(1.1, 1e-6, 1e-12)
 
 
 def test_erratum_the_first_case_lacks_a_factor() -> None:

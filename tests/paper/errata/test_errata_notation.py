@@ -214,3 +214,26 @@ def test_commented_bernoulli_bound() -> None:
     gap = best - worse
     assert gap + gap / divergence * math.log(n * divergence) < 0.0 < gap  # regret is at least one gap
     assert n * gap <= math.e * (gap + gap / divergence * max(1.0, math.log(n * divergence)))
+
+
+def test_times_end_with_the_run() -> None:
+    """T_i(n) ≤ τ_i is known up to round n: B_i has this n, and the index goes on to rise with t."""
+    n, gap, eta = 1000, 1.0, 1.1
+    settled = 2.0 * eta * math.log(n * gap**2 * math.log(n)) / (gap / 2.0) ** 2  # τ_i if the sample means are exact
+    later = math.exp(100.0)
+    assert math.sqrt(2.0 * eta * math.log(n * math.log(n) / settled) / settled) < gap / 2.0
+    assert math.sqrt(2.0 * eta * math.log(later * math.log(later) / settled) / settled) > gap / 2.0
+
+
+def test_third_sum_has_no_arms_of_gap_zero() -> None:
+    """For such an arm min{1/Δ_i, √ω_j} is √ω_j, which is infinite for the arms without a limit."""
+    omega = [7.0, math.inf]
+    assert math.inf in [min(math.inf, math.sqrt(one)) for one in omega]  # Δ_i = 0: 1/Δ_i is infinite
+    assert all(min(1.0 / 0.1, math.sqrt(one)) <= 10.0 for one in omega)
+
+
+def test_a_tie_is_not_excluded() -> None:
+    """γ_i ≤ μ_1 - ε and γ_1 ≥ μ_1 - ε allow γ_i = γ_1, and then the argmax may be i."""
+    best, other = 0.25, 0.25
+    assert other <= 0.25 <= best
+    assert not best > other

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ocucb import Bandit, OCUCBn
 from ocucb.theory.gaps import effective_arms, gaps
 
 special: Any = importlib.import_module("scipy.special")  # not typed
@@ -140,10 +141,10 @@ def technical_bound(eta: float, rho: float, limit: float, x: float, *, corrected
     """Return the right side of Lemma tech1, as printed or corrected."""
     log = math.log(eta)
     if x * limit >= 1.0:
-        return eta / x * (2.0 / math.e + 1.0 / log) if corrected else (2.0 / math.e + eta / log) / x
+        return eta / x * (1.0 / math.e + 1.0 / log) if corrected else (2.0 / math.e + eta / log) / x
     inner = 1.0 + 1.0 / math.e + math.log(1.0 / (limit * x))
     factor = float(limit**rho * x ** (rho - 1.0))
-    return eta * factor * (2.0 + inner / log) if corrected else factor / log * inner
+    return eta * factor * (1.0 + inner / log) if corrected else factor / log * inner
 
 
 def test_technical_lemma_lacks_eta() -> None:
@@ -165,3 +166,20 @@ def test_technical_lemma_lacks_eta() -> None:
     # The last line: O(η/(η - 1)) is O(1) for large η, but the first term of the series alone is η e^{-x}.
     assert series(1e4, 1.0, math.inf, 1.0) / (1e4 / (1e4 - 1.0)) > 3e3
     assert all(series(eta, 1.0, math.inf, 1.0) < 2.0 * eta**2 / (eta - 1.0) for eta in (1.05, 2.0, 21.0, 1e4))
+
+
+def test_noise_must_be_independent() -> None:
+    """Noise that is drawn once for each arm and stays is 1-subgaussian in every round, and regret is linear."""
+    gap, shares = 0.5, []
+    chance = 0.5 * math.erfc((gap + 1.0) / 2.0)  # that arm 2 seems better by 1 or more: P{N(0, 2) ≥ Δ + 1}
+    for n in (100, 1000, 10_000):
+        bandit = Bandit(OCUCBn(), arms=2)
+        for _ in range(n):
+            arm = bandit.choose()
+            bandit.learn(arm, (0.0, 1.0)[int(arm)])  # frozen noise that makes arm 2 look better by 1
+        wrong = float(bandit.statistics().pulls[1])
+        regret = chance * gap * wrong  # what such noise alone contributes, and a larger difference misleads more
+        shares.append(regret / (gap + peak(gap, n, 2.0, math.e) / gap))
+    assert chance > 0.14
+    assert shares[1] > 5.0 * shares[0]
+    assert shares[2] > 5.0 * shares[1]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from service.server import PATIENCE, Server
+from tools.programs import locate
 
 GUIDE = Path(__file__).parents[3] / "docs" / "production.md"
 PLACES = ("/etc/ocucb", "/etc/ssl/ocucb", "/opt/ocucb", "/var/lib/ocucb", "/var/backups/ocucb", "/usr/local/sbin")
@@ -56,6 +57,10 @@ class Machine:
     def path(self, place: str) -> Path:
         """Return where a file of the guide is."""
         return Path(f"{self.root}{place}")
+
+    def provide(self, program: str) -> None:
+        """Let commands find a program that the guide's reader has."""
+        self.path(f"/usr/local/sbin/{program}").symlink_to(locate(program))
 
     def fill(self, text: str) -> str:
         """Return text of the guide with the paths of this folder, and without users that are not here."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import httpx
 
-import debian
 from service.guide.machine import Machine
 from service.nodes.test_killed import free_ports
 from service.server import PATIENCE
+from tools.programs import locate
 
 SITE = "/etc/nginx/conf.d/ocucb.conf"
 NAME = "ocucb.example"
@@ -42,7 +42,6 @@ class Nginx:
     """nginx before some nodes."""
 
     def __init__(self, machine: Machine, urls: list[str]) -> None:
-        debian.programs(nginx="nginx-light", openssl="openssl")
         self.folder = machine.root / "nginx"
         self.folder.mkdir()
         self.port = free_ports(1)[0]
@@ -53,7 +52,7 @@ class Nginx:
         around = AROUND.format(user="user root;" if os.geteuid() == 0 else "", folder=self.folder, site=site)
         main = self.folder / "nginx.conf"
         main.write_text(around, encoding="utf-8")
-        self._command = [str(debian.find("nginx")), "-e", f"{self.folder}/errors", "-c", str(main)]
+        self._command = [locate("nginx"), "-e", f"{self.folder}/errors", "-c", str(main)]
 
     def check(self) -> str:
         """Return what `nginx -t` says of the configuration."""
@@ -110,4 +109,4 @@ def _make_certificate(certificate: Path, key: Path) -> None:
     words = (
         f"req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={NAME} -addext {names} -keyout {key} -out {certificate}"
     )
-    subprocess.run(["openssl", *words.split(" ")], check=True, capture_output=True, timeout=PATIENCE)
+    subprocess.run([locate("openssl"), *words.split(" ")], check=True, capture_output=True, timeout=PATIENCE)

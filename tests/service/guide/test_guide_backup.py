@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-import debian
 from service.guide.machine import Machine
 from service.load import EXPERIMENT, Noted, prepare
 from service.nodes.callers import Callers
@@ -49,14 +48,14 @@ def survive(machine: Machine, nodes: int, backup: str, restore: str) -> None:
 
 
 def test_sqlite(machine: Machine) -> None:
-    debian.programs(sqlite3="sqlite3")
+    machine.provide("sqlite3")
     survive(machine, 1, "ocucb-backup", "restore SQLite")
     assert (machine.path("/var/lib/ocucb/before-restore") / "ocucb.db").stat().st_size > 0
 
 
 def test_the_old_journal_goes_with_the_old_file(machine: Machine) -> None:
     """A service that was killed leaves a journal; laid beside a restored file it would make nonsense of it."""
-    debian.programs(sqlite3="sqlite3")
+    machine.provide("sqlite3")
     server = machine.start()
     server.ask("POST", "/v1/experiments", server.key, json={"name": "old", "arms": [1, 2]}).raise_for_status()
     file = Path(machine.shell("ocucb-backup").strip())

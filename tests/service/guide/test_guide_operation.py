@@ -59,7 +59,7 @@ def test_numbers(machine: Machine) -> None:
     rules = re.findall(r" expr: (.*)$", blocks("yaml")["/etc/prometheus/ocucb.rules.yml"], flags=re.MULTILINE)
     used = {name for rule in rules for name in re.findall(r"\bocucb_\w+", rule)}
     assert used <= set(re.findall(r"^(ocucb_\w+)[{ ]", answer.text, flags=re.MULTILINE))
-    assert len(used) == 6
+    assert len(used) == 10
     for route in re.findall(r'route="([^"]+)"', " ".join(rules)):
         assert f'ocucb_http_request_seconds_bucket{{le="10.0",route="{route}"}} 1.0' in answer.text
     assert 'ocucb_rewards_total{outcome="counted"} 1.0' in answer.text

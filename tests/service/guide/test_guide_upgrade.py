@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import debian
-from ocucb.service.records import Head
-from ocucb.service.stores import Store, schema
 from service.guide.machine import Machine
-from service.helpers import Node
+from service.helpers import Node, write_first_schema
 
 ROUNDS = 40
 
@@ -24,14 +21,7 @@ def make_old(address: str, model: str) -> str:
     node.play(ROUNDS)
     decision, log = node.decide().id, node.log()
     node.close()
-    store = Store(address)
-    with store.write() as transaction:
-        schema.migrate(transaction.connection, "0001")
-        experiment = transaction.create("colours", log[0].at, "active")
-        assert experiment == 1
-        transaction.append([(experiment, entry) for entry in log])
-        transaction.move([Head(experiment, "colours", len(log), "active", log[0].at)])
-    store.close()
+    assert write_first_schema(address, "colours", log) == 1
     return decision
 
 
@@ -41,7 +31,7 @@ def version(file: Path) -> str:
 
 
 def test_an_older_database_is_served_and_there_is_a_way_back(machine: Machine, tmp_path: Path) -> None:
-    debian.programs(sqlite3="sqlite3")
+    machine.provide("sqlite3")
     file = machine.path("/var/lib/ocucb/ocucb.db")
     decision = make_old(machine.environment()["OCUCB_DATABASE"], f"sqlite:///{tmp_path / 'model.db'}")
     assert version(file) == "0001"

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import select
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,45 +13,47 @@ import httpx
 import pytest
 
 from ocucb.service.access import Access
+from ocucb.service.node_directory import choose_home
 from ocucb.service.stores import Store
+from ocucb.service.stores.nodes import list_nodes
 from service.helpers import PATIENT
+from service.launcher import Launched, launch
 from service.load import EXPERIMENT, prepare
 from service.nodes.callers import Callers
+from service.postgresql import PostgreSQL
+from service.server import environment
 from service.test_crashes import check
 
-FORGE = str(Path(__file__).with_name("forge.py"))
+WORDS = ("--sweep", "0.05", "--snapshot", "200", "--patience", "20", "--log-level", "error")
 
 
-class Forge:
-    """Starts and kills servers on one database."""
+class Servers:
+    """Starts servers on one database, and leaves none running."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, address: str, folder: Path) -> None:
+        self._address, self._folder = address, folder
+        self._started: list[Launched] = []
 
-    def start(self, port: int) -> int:
-        """Start a server, and return its process id."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{port}\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+    def start(self, port: int) -> Launched:
+        """Start a server."""
+        nodes = ("--advertise", f"http://127.0.0.1:{port}") if self._address.startswith("postgresql") else ()
+        words = ("serve", "--database", self._address, "--port", str(port), *WORDS, *nodes)
+        files = (self._folder / f"{name}.{len(self._started)}" for name in ("out", "err"))
+        self._started.append(launch(words, self._folder, environment(), *files))
+        return self._started[-1]
+
+    def __enter__(self) -> Servers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for server in self._started:
+            kill(server)
 
 
-def kill(server: int) -> None:
+def kill(server: Launched) -> None:
     """Kill a server, and wait until it is dead: until then the port is its own."""
-    watch = os.pidfd_open(server)
-    os.kill(server, signal.SIGKILL)
-    select.select([watch], [], [])
-    os.close(watch)
-
-
-@contextmanager
-def forge(address: str) -> Iterator[Forge]:
-    with subprocess.Popen([sys.executable, FORGE, address], stdin=-1, stdout=-1, text=True) as process:
-        yield Forge(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(60) == 0
+    server.kill()
+    server.wait()
 
 
 def free_ports(number: int) -> list[int]:
@@ -77,10 +73,10 @@ def make_key(address: str) -> str:
     return text
 
 
-def test_a_server_killed_twenty_times(address: str) -> None:
+def test_a_server_killed_twenty_times(address: str, tmp_path: Path) -> None:
     prepare(address)
     key, [port], draw = make_key(address), free_ports(1), random.Random(8)
-    with forge(address) as servers, Callers([f"http://127.0.0.1:{port}"], key, 6) as callers:
+    with Servers(address, tmp_path) as servers, Callers([f"http://127.0.0.1:{port}"], key, 6) as callers:
         for _ in range(20):
             server = servers.start(port)
             callers.wait(0, 6)
@@ -91,6 +87,15 @@ def test_a_server_killed_twenty_times(address: str) -> None:
     assert callers.problems == []
     assert callers.noted.rewarded
     check(address, callers.noted)
+
+
+def find_home(address: str) -> str:
+    """Return the address of the node that is the home of the experiment."""
+    store = Store(address, PATIENT)
+    with store.read() as transaction:
+        home = choose_home(list_nodes(transaction), EXPERIMENT)
+    store.close()
+    return home.address
 
 
 def pulls(urls: list[str], key: str) -> list[Any]:
@@ -104,26 +109,30 @@ def pulls(urls: list[str], key: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
-def test_three_nodes_one_lost_the_database_restarted(postgres: Any, postgresql: str, blow: signal.Signals) -> None:
-    """A node that hangs must not hold up the others either."""
+def test_three_nodes_one_lost_the_database_restarted(
+    postgres: PostgreSQL, postgresql: str, blow: signal.Signals, tmp_path: Path
+) -> None:
+    """The home of the experiment is lost, to which all pass their requests on: it must not hold up the others."""
     prepare(postgresql)
     key, ports = make_key(postgresql), free_ports(3)
     urls = [f"http://127.0.0.1:{port}" for port in ports]
-    with forge(postgresql) as servers, Callers(urls, key, 3) as callers:
+    with Servers(postgresql, tmp_path) as servers, Callers(urls, key, 3) as callers:
         running = [servers.start(port) for port in ports]
         for node in range(3):
             callers.wait(node, 20)
+        lost_node = urls.index(find_home(postgresql))
+        others = [node for node in range(3) if node != lost_node]
         if blow == signal.SIGKILL:
-            kill(running[2])
+            kill(running[lost_node])
         else:
-            os.kill(running[2], blow)
-        for node in range(2):
+            running[lost_node].send_signal(blow)
+        for node in others:
             callers.wait(node, 20)
         if blow == signal.SIGKILL:
-            running[2] = servers.start(ports[2])
+            running[lost_node] = servers.start(ports[lost_node])
         else:
-            os.kill(running[2], signal.SIGCONT)
-        callers.wait(2, 20)
+            running[lost_node].send_signal(signal.SIGCONT)
+        callers.wait(lost_node, 20)
         postgres.stop()
         ready = httpx.get(f"{urls[0]}/readyz", timeout=30.0)
         lost = callers.statuses[503]
@@ -131,7 +140,7 @@ def test_three_nodes_one_lost_the_database_restarted(postgres: Any, postgresql: 
         while callers.statuses[503] < lost + 3:
             assert time.monotonic() < end, "no 503 while the database is away"
             time.sleep(0.01)
-        postgres.ensure_postgres_running()
+        postgres.start()
         for node in range(3):
             callers.wait(node, 20)
         callers.stop()

@@ -1,4 +1,4 @@
-"""Tests of the page share one server for all tests of a module."""
+"""Tests of the page share one server, and those of a module one browser: a browser would keep asyncio from others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from browser import chromium
 from service.page.site import Site
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with Site(tmp_path_factory.mktemp("site"), "--logins", "1000") as running:
+    with Site(tmp_path_factory.mktemp("site"), "--logins", "1000", "--patience", "60") as running:
         yield running
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -68,7 +67,7 @@ def test_creating_an_experiment_and_watching_it(site: Site, seen: Seen) -> None:
     page.get_by_label("Name").fill("button colour")
     page.get_by_label("Arms, one per line").fill("red\ngreen\n\n  blue \n")
     page.get_by_text("Parameters of the policy").click()
-    page.get_by_label("eta").fill("1.5")
+    page.get_by_label("eta", exact=True).fill("1.5")
     page.get_by_label("Wait for a reward").fill("2")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="button colour")).to_be_visible()
@@ -76,11 +75,10 @@ def test_creating_an_experiment_and_watching_it(site: Site, seen: Seen) -> None:
     expect(page.locator(".facts")).to_contain_text("awaited for 2 hours, then the decision is forgotten")
     expect(page.locator("figure .empty")).to_have_count(3)
     page.evaluate("window.stayed = true")
-    stream = threading.Thread(target=site.stream, args=("button colour", CHANCES, 30))
-    stream.start()
+    site.stream("button colour", CHANCES, 10)
     expect(page.locator("figure.shares .band")).not_to_have_count(0)
     first = page.locator("figure.shares .band").first.get_attribute("d")
-    stream.join()
+    site.stream("button colour", CHANCES, 20)
     expect(page.locator(".tiles dd").first).to_have_text("600")
     assert page.locator("figure.shares .band").first.get_attribute("d") != first
     assert page.evaluate("window.stayed"), "the page was reloaded"
@@ -202,10 +200,10 @@ def test_only_the_parameters_of_the_chosen_policy_are_shown(seen: Seen) -> None:
     page = seen.page
     page.goto("/new")
     page.get_by_text("Parameters of the policy").click()
-    expect(page.get_by_label("eta")).to_have_attribute("placeholder", "1.1")
+    expect(page.get_by_label("eta", exact=True)).to_have_attribute("placeholder", "1.1")
     expect(page.get_by_label("alpha")).to_be_hidden()
     page.get_by_label("Policy", exact=True).select_option("ucb")
-    expect(page.get_by_label("eta")).to_be_hidden()
+    expect(page.get_by_label("eta", exact=True)).to_be_hidden()
     expect(page.get_by_label("alpha")).to_have_attribute("placeholder", "2")
     page.get_by_label("Policy", exact=True).select_option("imed")
     expect(page.get_by_text("This policy has no parameters.")).to_be_visible()
@@ -283,8 +281,8 @@ def test_an_experiment_of_very_many_arms(site: Site, seen: Seen) -> None:
     expect(page.locator(".tiles")).to_contain_text("100,001")
     assert site.decide("many", 1)[0]["arm"] == 30  # arms never pulled come in their order
     with site.store.read() as transaction:
-        head = transaction.find(["many"])[0]
-        assert 100_000 in [entry.arm for entry in transaction.entries(head.id, head.seq - 5, head.seq)]
+        head = transaction.find_experiments(["many"])[0]
+        assert 100_000 in [entry.arm for entry in transaction.read_entries(head.id, head.seq - 5, head.seq)]
 
 
 def test_the_list_has_pages(site: Site, seen: Seen) -> None:
@@ -383,7 +381,7 @@ def test_without_scripts(site: Site, browser: Browser) -> None:
         expect(page.get_by_role("button", name="Copy")).to_have_count(0)
         page.get_by_role("link", name="Arm", exact=True).click()
         expect(page.get_by_role("columnheader", name="Arm", exact=True)).to_have_attribute("aria-sort", "ascending")
-        assert column(page, 1) == ["a", "b"]
+        assert [text.split()[0] for text in column(page, 1)] == ["a", "b"]  # one may be ruled out
         page.get_by_role("link", name="Retire a").click()
         page.get_by_role("button", name="Retire").click()
         expect(page.locator("tr.retired")).to_contain_text("a")

@@ -8,15 +8,15 @@ from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.service.web.page.forms import (
     DEFAULTS,
-    NOISE_PARAMETERS,
-    POLICY_PARAMETERS,
-    WORDS,
+    PARAMETER_HELP,
     FormError,
     Parameter,
+    parameters_of,
     read_definition,
 )
-from ocucb.service.web.page.views import NOISE_WORDS
+from ocucb.service.web.page.views import describe_noises
 
+POLICY_PARAMETERS, NOISE_PARAMETERS = parameters_of(POLICIES), parameters_of(NOISES)
 FILLED = {**DEFAULTS, "name": "any", "arms": "a\nb"}
 
 
@@ -27,8 +27,15 @@ def problems(**what: str) -> dict[str, str]:
 
 
 def test_the_tables_are_covered() -> None:
-    assert set(NOISE_WORDS) == set(NOISES)
-    assert {each.name for each in (*POLICY_PARAMETERS, *NOISE_PARAMETERS)} == set(WORDS)
+    assert describe_noises() == {
+        "bernoulli": "0 or 1 (bernoulli)",
+        "gaussian": "around a mean, with a known scale (gaussian)",
+        "bounded": "numbers in a known range (bounded)",
+        "poisson": "counts (poisson)",
+        "exponential": "waiting times (exponential)",
+        "gaussian-unknown-scale": "numbers whose scale nobody knows in advance (gaussian-unknown-scale)",
+    }
+    assert {each.name for each in (*POLICY_PARAMETERS, *NOISE_PARAMETERS)} == set(PARAMETER_HELP)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

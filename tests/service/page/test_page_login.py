@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from http.cookies import SimpleCookie
-from pathlib import Path
 
 import httpx
 import pytest
 
 from ocucb.service.errors import StoreError
 from ocucb.service.records import utc_now
-from ocucb.service.web.page.guesses import Guesses
+from ocucb.service.web.errors import problem_of
 from ocucb.service.web.page.login import local_path
+from ocucb.service.web.page.login_limits import LoginLimits
 from ocucb.service.web.page.rendering import problem_page
 from ocucb.service.web.page.routes import PAGES
-from ocucb.service.web.page.sessions import Sessions
-from ocucb.service.web.problems import problem_of
+from ocucb.service.web.page.session_cookies import SessionCookies
 from service.page.site import COOKIE, Site, token_of
+from service.server import NO_TLS
+from service.web.api import Api
 
 WRONG = "ocucb_aaaaaaaaaaaa_" + "b" * 43
 
@@ -98,17 +100,17 @@ def test_a_forged_cookie_is_refused(site: Site) -> None:
     ]
     for cookie in forged:
         raw = {b"Cookie": f"{COOKIE}={cookie}".encode("latin-1")}
-        assert httpx.get(f"{site.url}/", headers=raw).status_code == 303, cookie
-    assert httpx.get(f"{site.url}/", headers={"Cookie": f"{COOKIE}={good}"}).status_code == 200
+        assert httpx.get(f"{site.url}/", headers=raw, verify=NO_TLS).status_code == 303, cookie
+    assert httpx.get(f"{site.url}/", headers={"Cookie": f"{COOKIE}={good}"}, verify=NO_TLS).status_code == 200
 
 
 def test_a_session_ends_in_time(site: Site) -> None:
     key = site.access.identify(site.admin)
     assert key is not None
-    over = Sessions(site.access, 60.0, lambda: utc_now() - 61_000_000).begin(key)
-    fresh = Sessions(site.access, 60.0).begin(key)
+    over = SessionCookies(site.access, 60.0, lambda: utc_now() - 61_000_000).make(key)
+    fresh = SessionCookies(site.access, 60.0).make(key)
     for cookie, status in ((over, 303), (fresh, 200)):
-        assert httpx.get(f"{site.url}/", headers={"Cookie": f"{COOKIE}={cookie}"}).status_code == status
+        assert httpx.get(f"{site.url}/", headers={"Cookie": f"{COOKIE}={cookie}"}, verify=NO_TLS).status_code == status
 
 
 def test_revoking_a_key_ends_its_sessions_at_once(site: Site) -> None:
@@ -183,27 +185,33 @@ def test_a_narrower_key_sees_its_experiments_and_changes_nothing(site: Site) -> 
                     filled = {"csrf": token_of(page), "status": "paused", "label": '"a"', "arm": "c"}
                     sent = filled if method == "POST" else None
                     assert client.request(method, path.replace("{name}", name), data=sent).status_code == 403
-        assert client.get("/experiments/mine/live?seen=1").status_code == 204
+        assert client.get("/experiments/mine/live?version=1").status_code == 204
 
 
-def test_guessing_is_limited_by_address(tmp_path: Path) -> None:
-    with Site(tmp_path, "--logins", "3", "--behind-tls") as site, site.client() as client:
-        assert client.post("/login", data={"key": site.admin}).headers["set-cookie"].count("Secure") == 1
+def test_guessing_is_limited_by_address(sqlite: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    api = Api(sqlite, logins=3, behind_tls=True)
+    try:
+        client = api.client()
+        assert client.post("/login", data={"key": api.admin}).headers["set-cookie"].count("Secure") == 1
         tries = [client.post("/login", data={"key": WRONG}) for _ in range(5)]
         assert [answer.status_code for answer in tries] == [401, 401, 401, 429, 429]
         assert 1 <= int(tries[-1].headers["retry-after"]) <= 60
         assert re.search(r"Try again in \d+ seconds", tries[-1].text)
-        assert client.post("/login", data={"key": site.admin}).status_code == 429
+        assert client.post("/login", data={"key": api.admin}).status_code == 429
         elsewhere = {"X-Forwarded-For": "203.0.113.9"}
-        assert client.post("/login", data={"key": site.admin}, headers=elsewhere).status_code == 303
-        assert site.stop() == 0
-        for secret in (site.admin, WRONG, site.admin.split("_", 2)[2]):
-            assert secret not in site.err
+        assert client.post("/login", data={"key": api.admin}, headers=elsewhere).status_code == 303
+    finally:
+        api.close()
+    logged = [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
+    assert any("wrong login" in line for line in logged)
+    for secret in (api.admin, WRONG, api.admin.split("_", 2)[2]):
+        assert not [line for line in logged if secret in line]
 
 
 def test_guesses_are_counted_over_the_last_minute() -> None:
     time = [0.0]
-    guesses = Guesses(2, 60.0, addresses=2, now=lambda: time[0])
+    guesses = LoginLimits(2, 60.0, addresses=2, now=lambda: time[0])
     assert (guesses.begin("a"), guesses.begin("a")) == (0, 0)
     time[0] = 20.0
     assert guesses.begin("a") == 40
@@ -219,6 +227,17 @@ def test_guesses_are_counted_over_the_last_minute() -> None:
     assert len(guesses._tries) == 2
 
 
+def test_of_several_tries_the_last_is_forgiven() -> None:
+    time = [0.0]
+    limits = LoginLimits(2, 60.0, now=lambda: time[0])
+    limits.begin("a")
+    time[0] = 20.0
+    limits.begin("a")
+    limits.forgive("a")
+    limits.begin("a")
+    assert limits.begin("a") == 40  # until the first is a minute ago
+
+
 @pytest.mark.parametrize(
     "path",
     ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "", "/\t/evil.example", "/a\n", "/" * 3000],
@@ -230,8 +249,9 @@ def test_a_login_leads_nowhere_else(site: Site, path: str) -> None:
 
 
 def test_answers_carry_their_guards(site: Site) -> None:
-    with site.client(site.admin) as client:
-        pages = [client.get("/"), client.get("/experiments/nowhere"), httpx.get(f"{site.url}/login")]
+    site.create("with guards", ["a", "b"])
+    with site.client(site.make_key("read", experiments=["with guards"])) as client:
+        pages = [client.get("/"), client.get("/experiments/nowhere"), httpx.get(f"{site.url}/login", verify=NO_TLS)]
         for answer in pages:
             policy = answer.headers["content-security-policy"]
             assert "default-src 'none'" in policy

@@ -12,19 +12,16 @@ import pytest
 
 from ocucb.compiled import Floats
 from ocucb.labels import Label
-from ocucb.noise import NOISES, Bernoulli, Bounded, Exponential, Gaussian, Noise, Poisson
+from ocucb.noise import NOISES, Bernoulli, Exponential, Gaussian, Noise, Poisson
 from ocucb.policies import UCB
 from ocucb.service.definition import Definition
 from ocucb.service.history import History, Span
 from ocucb.service.requests import View
-from ocucb.service.web.page import past, regret
-from ocucb.service.web.page.arms import COLUMNS, ROWS, Arms, Sorting
-from ocucb.service.web.page.charts import Band, Curve, draw_lines, draw_stack, slots
-from ocucb.service.web.page.glance import Glance
-from ocucb.service.web.page.intervals import HOW, intervals
+from ocucb.service.web.page import history_charts, regret
+from ocucb.service.web.page.arms import ARMS_PER_PAGE, COLUMNS, ArmsTable, Sorting
+from ocucb.service.web.page.charts import ChartBand, ChartLine, assign_colours, draw_lines, draw_stack
+from ocucb.service.web.page.summary import Summary
 from ocucb.theory.bounds import finite_time_sum
-
-RUNS = 4000
 
 
 def span(pulls: dict[Label, int], others: int = 0, total: float = 0.0, rewards: int = 0) -> Span:
@@ -52,64 +49,29 @@ def view(means: list[float], pulls: list[int], spans: list[Span] | None = None, 
     return View(**{**given, "retired_pulls": (4,) * gone, "retired_means": (0.25,) * gone, **what})
 
 
-@pytest.mark.parametrize("name", ["numbers", "intervals", "charts", "glance", "login"])
+@pytest.mark.parametrize("name", ["numbers", "charts", "summary", "login"])
 def test_doctests(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"ocucb.service.web.page.{name}"), extraglobs={"np": np})
     assert result.failed == 0
     assert result.attempted > 0
 
 
-@pytest.mark.parametrize(
-    ("noise", "mean", "count", "share"),
-    [
-        (Gaussian(2.0), 1.0, 3, 0.95),
-        (Bernoulli(), 0.3, 40, 0.95),
-        (Bernoulli(), 0.02, 200, 0.95),
-        (Bounded(-1.0, 3.0), 0.5, 10, 1.0),
-        (Poisson(), 2.0, 15, 0.95),
-        (Exponential(), 2.0, 30, 0.95),
-    ],
-)
-def test_intervals_hold_the_mean_as_often_as_they_say(noise: Noise, mean: float, count: int, share: float) -> None:
-    """Within three points of what they say, or above it for Hoeffding: the rate is off by at most 1.5 of its errors."""
-    uniform = np.random.default_rng(1).random((RUNS, count))
-    rewards = np.vectorize(lambda u: noise.quantile(mean, u))(uniform)
-    low, high = intervals(noise, rewards.mean(axis=1), np.full(RUNS, float(count)))
-    inside = float(np.mean((low <= mean) & (mean <= high)))
-    assert inside == pytest.approx(share, abs=0.03)
-
-
-def test_intervals_of_few_rewards_stay_within_what_is_possible() -> None:
-    assert set(HOW) == set(NOISES)
-    for name, kind in NOISES.items():
-        noise = kind() if name != "bounded" else Bounded(-1.0, 1.0)
-        least, most = noise.support()
-        means = np.array([math.nan, 0.0, 1.0, 1.0])
-        low, high = intervals(noise, means, np.array([0.0, 1.0, 1.0, 1e6]))
-        assert math.isnan(low[0])
-        assert math.isnan(high[0])
-        assert (low[1:] <= means[1:] + 1e-9).all()
-        assert (high[1:] >= means[1:] - 1e-9).all()
-        assert (low[1:] >= least).all()
-        assert (high[1:] <= most).all()
-
-
 def test_leader_is_who_had_most_of_late() -> None:
-    assert past.leader([]) is None
+    assert history_charts.leader([]) is None
     spans = [span({"a": 90, "b": 10}), span({"b": 60, "a": 40}), span({"b": 5})]
-    assert past.leader(spans) == past.Leader("b", 65 / 105, 105)
-    assert past.leader([span({"a": 3}, others=1)]) == past.Leader("a", 0.75, 4)
+    assert history_charts.leader(spans) == history_charts.Leader("b", 65 / 105, 105)
+    assert history_charts.leader([span({"a": 3}, others=1)]) == history_charts.Leader("a", 0.75, 4)
 
 
 def test_shares_add_up_and_keep_their_order() -> None:
     history = History()
     for number in range(5000):
         history.decide(number % 7 if number < 2500 else number % 2, 0)
-    shares = past.shares(history.spans(), 6)
+    shares = history_charts.shares(history.spans(), 6)
     assert shares.edges[0] == 0.0
     assert shares.edges[-1] == 5000.0
     assert shares.rows.shape == (7, len(shares.edges) - 1)
-    assert len(shares.edges) <= past.MOST_BUCKETS + 1
+    assert len(shares.edges) <= history_charts.MAX_CHART_BUCKETS + 1
     np.testing.assert_allclose(shares.rows.sum(axis=0), 1.0)
     assert shares.arms == (0, 1, 2, 3, 4, 5)
     np.testing.assert_allclose(shares.rows[:2, -1], 0.5, atol=0.02)
@@ -120,9 +82,9 @@ def test_shares_of_any_number_of_decisions(decisions: int) -> None:
     history = History()
     for _ in range(decisions):
         history.decide("a", 0)
-    shares = past.shares(history.spans(), 6)
+    shares = history_charts.shares(history.spans(), 6)
     assert shares.edges[-1] == decisions
-    assert (np.diff(shares.edges) >= min(decisions, past.LEAST_DECISIONS / 2)).all()
+    assert (np.diff(shares.edges) >= min(decisions, history_charts.MIN_DECISIONS_PER_BUCKET / 2)).all()
     assert shares.rows[0].tolist() == [1.0] * (len(shares.edges) - 1)
 
 
@@ -130,7 +92,7 @@ def test_among_very_many_arms_only_those_that_can_be_seen_are_named() -> None:
     history = History()
     for number in range(3000):
         history.decide(number if number < 2000 else -1, 0)
-    assert past.shares(history.spans(), 6).arms == (-1,)
+    assert history_charts.shares(history.spans(), 6).arms == (-1,)
 
 
 def test_regret_ends_at_the_exact_sum() -> None:
@@ -188,7 +150,7 @@ def test_the_shape_for_many_arms_is_nearly_that_of_all_their_means() -> None:
 
 def test_arms_in_every_order() -> None:
     what = view([0.5, math.nan, 0.9, 0.5], [10, 1, 20, 10], retired=("z", 7))
-    arms = Arms(what._replace(indices=(1.0, -math.inf, 2.0, math.inf), arms=("a10", 3, "a2", "B")))
+    arms = ArmsTable(what._replace(indices=(1.0, -math.inf, 2.0, math.inf), arms=("a10", 3, "a2", "B")))
 
     def order(column: str, down: bool) -> list[Label]:
         return [row.arm for row in arms.page(Sorting(column, down)).rows]
@@ -203,7 +165,7 @@ def test_arms_in_every_order() -> None:
 
 
 def test_pages_of_arms() -> None:
-    size = 2 * ROWS + 10
+    size = 2 * ARMS_PER_PAGE + 10
     many = view([0.5], [1])._replace(
         arms=tuple(range(size)),
         pulls=(1,) * size,
@@ -211,17 +173,22 @@ def test_pages_of_arms() -> None:
         means=(0.5,) * size,
         indices=(1.0,) * size,
         effective_arms=(1.0,) * size,
-        retired=tuple(f"r{number}" for number in range(ROWS)),
-        retired_pulls=(1,) * ROWS,
-        retired_means=(math.nan,) * ROWS,
+        retired=tuple(f"r{number}" for number in range(ARMS_PER_PAGE)),
+        retired_pulls=(1,) * ARMS_PER_PAGE,
+        retired_means=(math.nan,) * ARMS_PER_PAGE,
     )
-    arms = Arms(many)
+    arms = ArmsTable(many)
     seen: list[Label] = []
     for number in range(1, 5):
         page = arms.page(Sorting("arm", False, number))
-        assert (page.page, page.pages, page.found, page.first) == (number, 4, size + ROWS, 1 + ROWS * (number - 1))
+        assert (page.page, page.pages, page.found, page.first) == (
+            number,
+            4,
+            size + ARMS_PER_PAGE,
+            1 + ARMS_PER_PAGE * (number - 1),
+        )
         seen += [row.arm for row in page.rows]
-    assert seen == [*range(size), *(f"r{number}" for number in range(ROWS))]
+    assert seen == [*range(size), *(f"r{number}" for number in range(ARMS_PER_PAGE))]
     assert arms.page(Sorting(page=99)).page == 4
     assert arms.page(Sorting(page=0)).page == 1
     found = arms.page(Sorting("arm", False, 1, "R1"))
@@ -233,9 +200,11 @@ def test_pages_of_arms() -> None:
 def test_charts_stay_inside_their_frame() -> None:
     at = np.linspace(0.0, 730.0, 50)
     values = np.sin(at) * 1e-3
-    chart = draw_lines("waves", [Curve(at, values, "one", "1", "accent"), Curve(at, -values, "two", "2", "theory")])
+    chart = draw_lines(
+        "waves", [ChartLine(at, values, "one", "1", "accent"), ChartLine(at, -values, "two", "2", "theory")]
+    )
     edges = np.array([0.0, 10.0, 20.0, 33.0])
-    bands = [Band(np.array([0.3, 0.1, 0.0]), f"arm {number}", f"c{number}") for number in range(10)]
+    bands = [ChartBand(np.array([0.3, 0.1, 0.0]), f"arm {number}", f"c{number}") for number in range(10)]
     stack = draw_stack("shares", edges, bands)
     for drawn in (chart, stack):
         points = [
@@ -251,35 +220,35 @@ def test_charts_stay_inside_their_frame() -> None:
 
 
 def test_charts_of_a_single_point() -> None:
-    flat = draw_lines("flat", [Curve(np.array([0.0, 1.0]), np.zeros(2), "none", "0", "accent")])
+    flat = draw_lines("flat", [ChartLine(np.array([0.0, 1.0]), np.zeros(2), "none", "0", "accent")])
     assert [mark.text for mark in flat.across] == ["0", "1"]
-    one = draw_stack("one", np.array([0.0, 1.0]), [Band(np.array([1.0]), "only", "c0")])
+    one = draw_stack("one", np.array([0.0, 1.0]), [ChartBand(np.array([1.0]), "only", "c0")])
     assert one.areas[0].path.count("L") == 3
 
 
 def test_colours_are_different_and_seldom_change() -> None:
-    assert slots([0, 6, 12, 3], 6) == [0, 1, 2, 3]
+    assert assign_colours([0, 6, 12, 3], 6) == [0, 1, 2, 3]
     for places in ([5, 4, 3, 2, 1, 0], [0, 6, 12, 18, 24, 30], [7, 8, 100, 3]):
-        assert len(set(slots(places, 6))) == len(places)
+        assert len(set(assign_colours(places, 6))) == len(places)
 
 
 def test_a_glance_at_every_stage() -> None:
-    empty = Glance(view([math.nan, math.nan], [0, 0]))
+    empty = Summary(view([math.nan, math.nan], [0, 0]))
     assert [panel.chart for panel in empty.panels] == [None, None, None]
     assert empty.leader is None
     assert empty.mean_text == "–"
-    waiting = Glance(view([math.nan, math.nan], [1, 1], [span({"a": 1, "b": 1})]))
+    waiting = Summary(view([math.nan, math.nan], [1, 1], [span({"a": 1, "b": 1})]))
     assert [panel.chart is None for panel in waiting.panels] == [False, True, True]
     assert waiting.pending == 2
     spans = [span({"a": 8, "b": 2}, total=5.0, rewards=10)]
-    played = Glance(view([0.5, 0.25], [8, 2], spans))
+    played = Summary(view([0.5, 0.25], [8, 2], spans))
     assert all(panel.chart for panel in played.panels)
     assert (played.mean, played.total, played.rewards) == (0.5, 5.0, 10)
     assert played.styles == {"a": "c0", "b": "c1"}
-    huge = Glance(view([1e308, -1e308], [8, 2], [span({"a": 8, "b": 2}, total=math.inf, rewards=10)]))
+    huge = Summary(view([1e308, -1e308], [8, 2], [span({"a": 8, "b": 2}, total=math.inf, rewards=10)]))
     assert [panel.chart is None for panel in huge.panels] == [False, True, True]
-    listed = Glance(view([0.5, 0.25], [8, 2], spans)._replace(arms=()))
-    assert (listed.decisions, listed.leader) == (10, past.Leader("a", 0.8, 10))
+    listed = Summary(view([0.5, 0.25], [8, 2], spans)._replace(arms=()))
+    assert (listed.decisions, listed.leader) == (10, history_charts.Leader("a", 0.8, 10))
 
 
 @pytest.mark.parametrize("noise", [kind() for kind in NOISES.values()])
@@ -289,35 +258,37 @@ def test_absurd_numbers_can_be_shown(noise: Noise, size: float) -> None:
     means = [min(max(value, low), high) for value in (size, -size, 0.0)]
     spans = [span({"a": 1, "b": 1, "c": 1}, total=sum(means), rewards=3) for _ in range(3)]
     what = view(means, [3, 3, 3], spans, definition=Definition("any", ("a", "b", "c"), noise=noise, seed=1))
-    glance = Glance(what._replace(indices=(math.inf, -math.inf, size)))
+    if noise.family().spreads:
+        what = what._replace(spreads=(size, 0.0, 1.0))
+    summary = Summary(what._replace(indices=(math.inf, -math.inf, size)))
     for column in COLUMNS:
-        rows = glance.arms.page(Sorting(column.name)).rows
+        rows = summary.arms.page(Sorting(column.name)).rows
         assert {row.arm for row in rows} == {"a", "b", "c"}
         assert all(0.0 <= place <= 120.0 for row in rows for place in row.plot or ())
-    drawn = [shape.path for panel in glance.panels if panel.chart for shape in panel.chart.lines]
+    drawn = [shape.path for panel in summary.panels if panel.chart for shape in panel.chart.lines]
     assert not [path for path in drawn if "nan" in path or "inf" in path]
 
 
 def test_the_caption_of_regret_says_what_it_is() -> None:
     spans = [span({"a": 50, "b": 50}, total=50.0, rewards=100)]
-    ours = Glance(view([1.0, 0.0], [50, 50], spans)).panels[2].caption
+    ours = Summary(view([1.0, 0.0], [50, 50], spans)).panels[2].caption
     assert "not a bound" in ours
     assert "estimated today" in ours
     assert "about OCUCB-n" not in ours
     other = Definition("any", ("a", "b"), UCB(), seed=1)
-    theirs = Glance(view([1.0, 0.0], [50, 50], spans, definition=other)).panels[2].caption
+    theirs = Summary(view([1.0, 0.0], [50, 50], spans, definition=other)).panels[2].caption
     assert "about OCUCB-n, and this is ucb" in theirs
-    same = Glance(view([1.0, 1.0], [50, 50], spans)).panels[2].caption
+    same = Summary(view([1.0, 1.0], [50, 50], spans)).panels[2].caption
     assert "too close" in same
 
 
 def test_a_retired_arm_stays_in_the_regret() -> None:
     spans = [span({"a": 50, "b": 30, "c": 20}, total=50.0, rewards=100)]
-    before = Glance(view([1.0, 0.5, 0.0], [50, 30, 20], spans)).panels[2]
-    after = Glance(view([1.0, 0.5], [50, 30], spans, retired=("c",), retired_pulls=(20,), retired_means=(0.0,))).panels[
-        2
-    ]
-    better = Glance(
+    before = Summary(view([1.0, 0.5, 0.0], [50, 30, 20], spans)).panels[2]
+    after = Summary(
+        view([1.0, 0.5], [50, 30], spans, retired=("c",), retired_pulls=(20,), retired_means=(0.0,))
+    ).panels[2]
+    better = Summary(
         view([1.0, 0.5], [50, 30], spans, retired=("c",), retired_pulls=(20,), retired_means=(9.0,))
     ).panels[2]
     assert before.words == after.words == "About 35 so far."

@@ -15,14 +15,17 @@ import uvicorn
 from ocucb.service.access import Access
 from ocucb.service.connections import Connection
 from ocucb.service.engine import Engine, Limits
+from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.records import Clock, utc_now
 from ocucb.service.replay import replay
 from ocucb.service.settings import Settings
 from ocucb.service.stores import Store
-from ocucb.service.stores.databases import Timeouts
+from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.web.app import build_app
-from ocucb.service.web.state import Service
+from ocucb.service.web.app_state import Service
+from ocucb.service.web.tracing import Tracing
 from service.helpers import PATIENCE, PATIENT, QUIET, wait_until
+from service.server import NO_TLS
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -37,6 +40,8 @@ class Api:
         now: Clock = utc_now,
         limits: Limits = QUIET,
         timeouts: Timeouts = PATIENT,
+        advertised: bool = False,
+        tracing: Tracing | None = None,
         **settings: Any,
     ) -> None:
         self.store = Store(address, timeouts)
@@ -44,10 +49,11 @@ class Api:
         self.access = Access(self.store, now)
         self.engine = Engine(self.store, now, limits, self.access).start()
         self.settings = Settings(**{"patience": PATIENCE, **settings})
-        self.app = build_app(Service(self.settings, self.store, self.engine, self.access))
-        self.admin = self.access.make("tests", ["admin"])[1]
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
+        self.directory = NodeDirectory(self.store, self.url).start() if advertised else None
+        self.app = build_app(Service(self.settings, self.store, self.engine, self.access, self.directory, tracing))
+        self.admin = self.access.make("tests", ["admin"])[1]
         config = uvicorn.Config(self.app, http=Connection, ws="none", lifespan="on", log_config=None, access_log=False)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._listener],))
@@ -63,7 +69,7 @@ class Api:
     def client(self, key: str | None = None) -> httpx.Client:
         """Return a client that sends a key with all it asks."""
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        client = httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False)
+        client = httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False, verify=NO_TLS)
         return self._clients.enter_context(client)
 
     def key(self, *roles: str, experiments: list[str] | None = None) -> str:
@@ -101,6 +107,8 @@ class Api:
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
         self._listener.close()
+        if self.directory is not None:
+            self.directory.close()
         self.engine.close()
         self.store.close()
 

@@ -175,7 +175,7 @@ PATHS: dict[str, tuple[str, str, int]] = {
     "trace": ("TRACE", "/v1/experiments", 405),
     "an unknown method": ("PROPFIND", "/v1/experiments", 405),
     "a method for others": ("PUT", "/v1/experiments/colours", 405),
-    "deleting an experiment": ("DELETE", "/v1/experiments/colours", 405),
+    "deleting an experiment in use": ("DELETE", "/v1/experiments/colours", 409),
     "patching a key": ("PATCH", "/v1/keys/aaaaaaaaaaaa", 405),
     "posting to health": ("POST", "/healthz", 405),
     "posting to files": ("POST", "/docs/static/swagger-ui.css", 405),

@@ -11,7 +11,7 @@ import pytest
 from ocucb import Bandit, OCUCBn
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
-from service.helpers import Hands
+from service.helpers import ManualClock
 from service.web.api import TIME, Api, check_error
 
 PARAMETERS = {"horizon": 1000}
@@ -26,23 +26,65 @@ def test_decisions_and_rewards(both: Api) -> None:
         answer = both.reward(decision["id"], number / 20)
         assert answer.json() == {"decision": decision["id"], "experiment": "colours", "outcome": "counted"}
         bandit.learn(decision["arm"], number / 20)
-    assert decision["mean"] is not None
-    assert decision["index"] > decision["mean"]
-    assert decision["effective_arms"] > 1
+    known = decision["statistics"]
+    assert known["mean"] is not None
+    assert known["index"] > known["mean"]
+    assert known["effective_arms"] > 1
     assert TIME.fullmatch(decision["at"])
     assert (decision["deadline"], decision["unit"], decision["repeated"]) == (None, None, False)
     seen = both.http.get("/v1/experiments/colours/arms").json()
     assert [arm["arm"] for arm in seen["arms"]] == ["red", "green", "blue"]
-    assert [arm["pulls"] for arm in seen["arms"]] == bandit.pulls.tolist()
-    assert [arm["mean"] for arm in seen["arms"]] == bandit.means.tolist()
+    assert [arm["statistics"]["pulls"] for arm in seen["arms"]] == bandit.pulls.tolist()
+    assert [arm["statistics"]["mean"] for arm in seen["arms"]] == bandit.means.tolist()
+    both.verify()
+
+
+def test_some_arms_shares_and_probabilities(both: Api) -> None:
+    both.create(shares=[{"arm": "blue", "share": 0.25}])
+    path = "/v1/experiments/colours"
+    made = both.http.post(f"{path}/decisions", json={"among": ["green", "red"]}).json()["decisions"]
+    assert (made[0]["arm"], made[0]["probability"]) == ("red", 1.0)
+    made = both.http.post(f"{path}/decisions", json={"count": 3, "different": True}).json()["decisions"]
+    assert {one["arm"] for one in made} == {"red", "green", "blue"}
+    check_error(both.http.post(f"{path}/decisions", json={"among": ["pink"]}), 422, "bad-arm")
+    check_error(both.http.post(f"{path}/decisions", json={"among": []}), 422)
+    check_error(both.http.post(f"{path}/decisions", json={"count": 4, "different": True}), 422, "bad-arm")
+    assert both.http.get(path).json()["shares"] == [{"arm": "blue", "share": 0.25}]
+    changed = both.http.post(f"{path}/shares", json={"shares": [{"arm": "red", "share": 0.5}]})
+    assert changed.status_code == 200
+    assert both.http.get(path).json()["shares"] == [{"arm": "red", "share": 0.5}]
+    wrong = {"shares": [{"arm": "red", "share": 0.5}, {"arm": "blue", "share": 0.5}]}
+    check_error(both.http.post(f"{path}/shares", json=wrong), 422)
+    for row in both.http.get(f"{path}/export").text.splitlines():
+        assert '"probability":' in row
+    assert "probability" in both.http.get(f"{path}/export?format=csv").text.splitlines()[0].split(",")
+    both.verify()
+
+
+def test_a_verdict_and_its_winner_over_http(both: Api) -> None:
+    both.create(noise="bernoulli")
+    path = "/v1/experiments/colours"
+    found = both.http.get(f"{path}/verdict").json()
+    assert (found["best"], found["confidence"], found["rounds_needed"]) == (None, 0.95, None)
+    assert found["contenders"] == ["red", "green", "blue"]
+    pulls = [{"arm": arm, "reward": float(arm == "green")} for arm in ("red", "green", "blue")] * 200
+    both.http.post(f"{path}/import", json={"log": pulls})
+    found = both.http.get(f"{path}/verdict?confidence=0.9").json()
+    assert (found["best"], found["ruled_out"], found["rounds_needed"]) == ("green", ["red", "blue"], 0)
+    check_error(both.http.get(f"{path}/verdict?confidence=1"), 422)
+    assert both.http.post(f"{path}/winner", json={"confidence": 0.95}).status_code == 200
+    assert {both.decide()["arm"] for _ in range(5)} == {"green"}
+    about = both.http.get(path).json()
+    assert (about["winner"], about["winner_confidence"]) == ("green", 0.95)
+    assert 'ocucb_verdicts_total{outcome="winner"} 1.0' in both.http.get("/metrics").text
     both.verify()
 
 
 def test_what_is_not_known_is_null(api: Api) -> None:
     api.create()
     first = api.decide()
-    assert [first[name] for name in ("pulls", "mean", "index", "effective_arms")] == [0, None, None, None]
-    assert api.http.get("/v1/experiments/colours/arms").json()["arms"][1]["index"] is None
+    assert [first["statistics"][name] for name in ("pulls", "mean", "index", "effective_arms")] == [0, None, None, None]
+    assert api.http.get("/v1/experiments/colours/arms").json()["arms"][1]["statistics"]["index"] is None
 
 
 def test_an_empty_body_asks_for_one_decision(api: Api) -> None:
@@ -110,12 +152,12 @@ def test_many_rewards_are_answered_one_by_one(both: Api) -> None:
 
 @pytest.mark.parametrize(("late", "expected"), [("refuse", 410), ("accept", 200)])
 def test_a_late_reward_is_told_so(serve: Callable[..., Api], late: str, expected: int) -> None:
-    hands = Hands()
-    api = serve(now=hands)
+    clock = ManualClock()
+    api = serve(now=clock)
     api.create(window=60.0, late=late)
     decision = api.decide()
     assert decision["deadline"] == "2023-11-14T22:14:20.000000Z"
-    hands.turn(61)
+    clock.advance(61)
     answer = api.reward(decision["id"], 1.0)
     if expected == 410:
         check_error(answer, 410, "too-late")
@@ -176,13 +218,13 @@ def test_arms_come_and_go(both: Api) -> None:
     assert both.http.post("/v1/experiments/colours/arms/retire", json={"arm": "red"}).status_code == 200
     seen = both.http.get("/v1/experiments/colours/arms").json()["arms"]
     assert [(arm["arm"], arm["retired"]) for arm in seen] == [
+        ("red", True),
         ("green", False),
         ("blue", False),
         ("black", False),
-        ("red", True),
     ]
-    assert [arm["metadata"] for arm in seen] == [None, None, {"hex": "#000"}, None]
-    assert [arm["pulls"] for arm in seen] == [0, 0, 0, 0]
+    assert [arm["metadata"] for arm in seen] == [None, None, None, {"hex": "#000"}]
+    assert [arm["statistics"]["pulls"] for arm in seen] == [0, 0, 0, 0]
     assert {both.decide()["arm"] for _ in range(30)} == {"green", "blue", "black"}
     check_error(both.http.post("/v1/experiments/colours/arms", json={"arm": "black"}), 422, "bad-arm")
     check_error(both.http.post("/v1/experiments/colours/arms/retire", json={"arm": "pink"}), 422, "bad-arm")
@@ -191,15 +233,37 @@ def test_arms_come_and_go(both: Api) -> None:
 
 def test_pages_of_arms(api: Api) -> None:
     api.create(arms=list(range(250)))
-    for arm in (3, 5, 9):
-        api.http.post("/v1/experiments/colours/arms/retire", json={"arm": arm})
     found: list[int] = []
     page: dict[str, Any] = {"next": 0}
     while page["next"] is not None:
         page = api.http.get(f"/v1/experiments/colours/arms?after={page['next']}&limit=99").json()
         found += [arm["arm"] for arm in page["arms"]]
-    assert found == [arm for arm in range(250) if arm not in (3, 5, 9)] + [3, 5, 9]
+        api.http.post("/v1/experiments/colours/arms/retire", json={"arm": len(found) // 100})
+    assert found == list(range(250)), "an arm was skipped because another was retired"
     assert api.http.get("/v1/experiments/colours/arms?after=9007199254740992").json() == {"arms": [], "next": None}
+
+
+def test_what_was_made_says_where_it_is(api: Api) -> None:
+    made = api.http.post("/v1/experiments", json={"name": "a & b?", "arms": ["x"]})
+    assert (made.status_code, made.headers["location"]) == (201, "/v1/experiments/a%20%26%20b%3F")
+    assert api.http.get(made.headers["location"]).json()["name"] == "a & b?"
+    key = api.http.post("/v1/keys", json={"name": "k", "roles": ["read"]})
+    assert key.headers["location"] == f"/v1/keys/{key.json()['id']}"
+
+
+def test_an_idempotency_key_belongs_to_an_api_key(both: Api) -> None:
+    """Two callers who choose the same word do not get each other's decisions."""
+    both.create()
+    callers = [both.client(both.key("decide")) for _ in range(2)]
+    path, headers = "/v1/experiments/colours/decisions", {"Idempotency-Key": "1"}
+    first, second = (one.post(path, headers=headers).json()["decisions"][0] for one in callers)
+    assert first["id"] != second["id"]
+    for caller, made in zip(callers, (first, second), strict=True):
+        again = caller.post(path, headers=headers).json()["decisions"][0]
+        assert (again["id"], again["repeated"]) == (made["id"], True)
+    other = callers[1].post(path, headers={"Idempotency-Key": "2"}, json={"unit": "u"})
+    assert callers[0].post(path, headers={"Idempotency-Key": "2"}).status_code == other.status_code == 200
+    both.verify()
 
 
 def test_an_experiment_pauses_resumes_and_ends(api: Api) -> None:

@@ -19,10 +19,10 @@ from starlette.routing import Mount
 from ocucb.service.access import Access
 from ocucb.service.stores import Store
 from ocucb.service.web.docs import describe
-from ocucb.service.web.paths import Paths, routes_of
-from ocucb.service.web.problems import Refusal
-from ocucb.service.web.refresh import Refresher
-from ocucb.service.web.rights import PAGE, PAGE_FILES, RIGHTS
+from ocucb.service.web.errors import Refusal
+from ocucb.service.web.paths import RouteTree, routes_of
+from ocucb.service.web.refresh import KeyRefresher
+from ocucb.service.web.route_table import PAGE_FILE_POLICY, PAGE_POLICY, ROUTE_POLICIES
 from service.web.api import Api, check_error
 
 JSON = {"Content-Type": "application/json"}
@@ -31,7 +31,11 @@ BODIES = {
     "POST /v1/experiments": {"name": "new", "arms": ["a"]},
     "POST /v1/experiments/{name}/arms": {"arm": "new"},
     "POST /v1/experiments/{name}/arms/retire": {"arm": "red"},
+    "POST /v1/experiments/{name}/shares": {"shares": []},
+    "POST /v1/experiments/{name}/winner": {"confidence": 0.95},
     "POST /v1/rewards": {"decision": "1-2-aaaaaaaaaaaaaaaaaaaaaa", "reward": 1},
+    "POST /v1/units/erase": {"unit": "visitor 7"},
+    "POST /v1/rewards/correct": {"corrections": [{"decision": "1-2-aaaaaaaaaaaaaaaaaaaaaa", "reward": 1}]},
     "POST /v1/experiments/{name}/import": {"log": [{"arm": "red", "reward": 1}]},
     "POST /v1/keys": {"name": "new", "roles": ["read"]},
 }
@@ -52,16 +56,16 @@ def ask(client: httpx.Client, route: str, name: str = "colours") -> httpx.Respon
 
 def test_every_route_has_an_entry_and_every_entry_a_route(lasting: Api) -> None:
     names = {f"{method} {route}" for method, route, _ in routes_of(lasting.app)}
-    assert set(RIGHTS) <= names
-    for name in names - set(RIGHTS):
-        assert not name.partition(" ")[2].startswith("/v1"), f"{name} needs an entry in the table of rights"
-    assert {name for name in RIGHTS if RIGHTS[name].role is not None} == set(documented(lasting))
+    assert set(ROUTE_POLICIES) <= names
+    for name in names - set(ROUTE_POLICIES):
+        assert not name.partition(" ")[2].startswith("/v1"), f"{name} needs an entry in the table of policies"
+    assert {name for name in ROUTE_POLICIES if ROUTE_POLICIES[name].role is not None} == set(documented(lasting))
 
 
 def test_a_route_without_an_entry_keeps_the_app_from_being_built(lasting: Api) -> None:
-    rights = {name: right for name, right in RIGHTS.items() if name != "GET /v1/keys"}
+    policies = {name: policy for name, policy in ROUTE_POLICIES.items() if name != "GET /v1/keys"}
     with pytest.raises(ValueError, match="'GET /v1/keys' must be in the table"):
-        Paths(lasting.app, rights)
+        RouteTree(lasting.app, policies)
 
 
 def test_every_route_without_a_key(serve: Callable[..., Api]) -> None:
@@ -126,11 +130,11 @@ def test_every_route_with_a_narrower_role(serve: Callable[..., Api], role: str) 
     client = api.client(api.key(role))
     for route in documented(api):
         answer = ask(client, route)
-        if RIGHTS[route].role == role:
+        if ROUTE_POLICIES[route].role == role:
             assert answer.status_code in (200, 404), answer.text
         else:
             error = check_error(answer, 403, "forbidden")
-            assert str(RIGHTS[route].role) in error["message"]
+            assert str(ROUTE_POLICIES[route].role) in error["message"]
     api.verify()
 
 
@@ -140,7 +144,7 @@ def test_another_experiment_is_as_if_it_were_not_there(both: Api) -> None:
     decision = both.decide("yours")["id"]
     client = both.client(both.key("decide", "reward", "read", experiments=["mine", "not there"]))
     for route in documented(both):
-        if RIGHTS[route].role == "admin" or "{name}" not in route:
+        if ROUTE_POLICIES[route].role == "admin" or "{name}" not in route:
             continue
         hidden, absent = ask(client, route, "yours"), ask(client, route, "not there")
         nobodys = ask(both.http, route, "nobody's")
@@ -229,12 +233,15 @@ words = st.sampled_from(
 @given(
     path=st.lists(words, max_size=6).map(lambda parts: "/" + "/".join(parts)), method=st.sampled_from(["GET", "POST"])
 )
-def test_the_edge_and_the_router_agree_on_every_path(lasting: Api, path: str, method: str) -> None:
-    """The edge decides who may in, the router what runs: it must be the same route. The edge may know fewer paths."""
-    pages = {f"{verb} {route}" for verb, route, _ in routes_of(lasting.app)} - set(RIGHTS)
-    paths = Paths(lasting.app, {**RIGHTS, **{name: PAGE_FILES if name.endswith("*") else PAGE for name in pages}})
+def test_the_gateway_and_the_router_agree_on_every_path(lasting: Api, path: str, method: str) -> None:
+    """The gateway decides who may in, the router what runs: it must be the same route. It may know fewer paths."""
+    pages = {f"{verb} {route}" for verb, route, _ in routes_of(lasting.app)} - set(ROUTE_POLICIES)
+    paths = RouteTree(
+        lasting.app,
+        {**ROUTE_POLICIES, **{name: PAGE_FILE_POLICY if name.endswith("*") else PAGE_POLICY for name in pages}},
+    )
     try:
-        endpoint = paths.find(path, method).place.endpoint
+        endpoint = paths.find(path, method).route.endpoint
     except Refusal:
         return
     for context in iter_route_contexts(lasting.app.routes):
@@ -257,7 +264,7 @@ def test_looks_at_the_database_are_shared(sqlite: str) -> None:
     store.migrate()
 
     async def many() -> None:
-        refresh = Refresher(Slow(store), 0.05)
+        refresh = KeyRefresher(Slow(store), 0.05)
         early = [asyncio.create_task(refresh()) for _ in range(50)]
         while not looks:
             await asyncio.sleep(0.01)

@@ -10,8 +10,8 @@ import pytest
 
 from ocucb import errors as library
 from ocucb.service import errors
-from ocucb.service.requests import Look
-from ocucb.service.web.problems import STATUSES, problem_of
+from ocucb.service.requests import Inspect
+from ocucb.service.web.errors import STATUSES, problem_of
 from service.web.api import Api, check_error
 from service.web.bad_input import BODIES, DECIDE, PATHS
 
@@ -168,20 +168,19 @@ def test_a_fault_is_a_500_that_shows_nothing(
         raise RuntimeError("the inside of the service")
 
     with monkeypatch.context() as patch, caplog.at_level(logging.INFO):
-        patch.setattr("ocucb.service.web.experiments.Look", fail)
+        patch.setattr("ocucb.service.web.experiments.Inspect", fail)
         answer = api.http.get("/v1/experiments/colours")
     error = check_error(answer, 500, "internal-error")
     assert "inside" not in answer.text
     logged = [record for record in caplog.records if record.exc_info]
     assert [record.__dict__["fields"]["request_id"] for record in logged] == [error["request_id"]]
-    assert Look("colours")
+    assert Inspect("colours")
     api.verify()
 
 
 def test_a_store_that_fails_is_a_503_that_shows_nothing(serve: Callable[..., Api]) -> None:
     api = serve()
     api.create()
-    api.store._engine.dispose()
     with api.store.write() as transaction:
         transaction.connection.exec_driver_sql("ALTER TABLE log RENAME TO gone")
     answer = api.http.post(DECIDE)

@@ -7,13 +7,19 @@ import re
 import sqlite3
 from collections.abc import Callable
 
+import pytest
+from sqlalchemy import delete
+
 from browser import chromium
 from ocucb import __version__
 from ocucb.service.engine import Limits
-from ocucb.service.stores.databases import Timeouts
+from ocucb.service.stores.dialects import Timeouts
+from ocucb.service.stores.tables import log
+from ocucb.service.web import experiment_metrics
 from ocucb.service.web.docs import describe
 from ocucb.service.web.messages import BODIES, read
-from ocucb.service.web.rights import RIGHTS
+from ocucb.service.web.metrics import Metrics
+from ocucb.service.web.route_table import ROUTE_POLICIES
 from service.helpers import wait_until
 from service.web.api import Api, check_error
 
@@ -28,13 +34,44 @@ def number(text: str, name: str) -> float:
 
 
 def test_healthy(lasting: Api) -> None:
-    for path in ("/healthz", "/readyz"):
-        answer = lasting.client().get(path)
-        assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    answer = lasting.client().get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    answer = lasting.client().get("/readyz")
+    said = answer.json()
+    assert answer.status_code == 200
+    assert 0.0 <= said.pop("lag") < 60.0
+    assert said == {"status": "ok", "waiting": 0, "loading": 0, "damaged_experiments": 0}
+
+
+def test_a_damaged_experiment_is_said(serve: Callable[..., Api]) -> None:
+    api = serve()
+    api.create()
+    api.create("others")
+    api.http.post(DECIDE, json={"count": 3})
+    with api.store.write() as transaction:
+        transaction.connection.execute(delete(log).where(log.c.experiment == 1, log.c.seq == 2))
+    fresh = serve()
+    check_error(fresh.http.post(DECIDE), 500, "internal-error")
+    fresh.decide("others")
+    assert fresh.client().get("/readyz").json()["damaged_experiments"] == 1
+    assert number(fresh.http.get("/metrics").text, "ocucb_engine_damaged_experiments") == 1.0
+
+
+def test_a_key_that_sees_some_experiments_reads_no_numbers_of_all(api: Api) -> None:
+    check_error(api.client(api.key("read", experiments=["colours"])).get("/metrics"), 403, "forbidden")
+    assert api.client(api.key("read")).get("/metrics").status_code == 200
+
+
+def test_batches_are_counted(api: Api) -> None:
+    api.create()
+    api.decide()
+    text = api.http.get("/metrics").text
+    assert number(text, "ocucb_engine_batch_requests_sum") == number(text, "ocucb_engine_batch_seconds_count") == 2.0
+    assert number(text, "ocucb_engine_experiments") == 1.0
 
 
 def test_trouble_with_the_database_is_said_and_ends(serve: Callable[..., Api], sqlite: str) -> None:
-    api = serve(timeouts=Timeouts(lock=0.2), limits=Limits(sweep=0.05, rest=0.05))
+    api = serve(timeouts=Timeouts(lock=0.2), limits=Limits(sweep=0.05, retry_delay=0.05))
     api.create()
     rival = sqlite3.connect(sqlite.removeprefix("sqlite:///"), isolation_level=None)
     rival.execute("BEGIN IMMEDIATE")
@@ -87,6 +124,17 @@ def test_numbers_count_what_happened(api: Api) -> None:
     assert number(text, "ocucb_engine_waiting") == 0.0
 
 
+def test_a_time_is_counted_in_its_bucket(api: Api) -> None:
+    metrics = Metrics(api.engine)
+    for seconds in (0.001, 0.0011, 0.25):
+        metrics.count_answer("GET /x", 200, seconds)
+    text = metrics.text().decode()
+    times = "ocucb_http_request_seconds"
+    for limit, count in (("0.001", 1.0), ("0.0025", 2.0), ("0.1", 2.0), ("0.25", 3.0), ("+Inf", 3.0)):
+        assert number(text, f'{times}_bucket{{le="{limit}",route="GET /x"}}') == count
+    assert number(text, f'{times}_sum{{route="GET /x"}}') == pytest.approx(0.2521)
+
+
 def test_numbers_do_not_grow_with_what_callers_send(api: Api) -> None:
     def lines() -> int:
         return len(api.http.get("/metrics").text.splitlines())
@@ -120,15 +168,15 @@ def test_openapi_is_complete(lasting: Api) -> None:
     assert "HTTPValidationError" not in schemas
     for path, operations in found["paths"].items():
         for method, operation in operations.items():
-            right = RIGHTS[f"{method.upper()} {path}"]
+            policy = ROUTE_POLICIES[f"{method.upper()} {path}"]
             assert operation["summary"]
-            assert ("security" in operation) is (right.role is not None)
-            assert ("requestBody" in operation) is (right.size is not None)
+            assert ("security" in operation) is (policy.role is not None)
+            assert ("requestBody" in operation) is (policy.size is not None)
             errors = {status for status in operation["responses"] if status >= "4"}
-            if right.role is not None:
+            if policy.role is not None:
                 assert {"401", "403", "422", "429", "503"} <= errors
-                assert f"`{right.role}`" in operation["description"]
-            if right.size is not None:
+                assert f"`{policy.role}`" in operation["description"]
+            if policy.size is not None:
                 assert {"408", "413", "415"} <= errors
             if "{" in path:
                 assert "404" in errors
@@ -164,3 +212,18 @@ def test_the_documentation_needs_nothing_from_elsewhere(lasting: Api) -> None:
         tab.get_by_text("Needs the role").first.wait_for()
     assert said == []
     assert {url for url in asked if not url.startswith((lasting.url, "data:"))} == set()
+
+
+def test_numbers_of_each_experiment(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment_metrics, "MAX_EXPERIMENTS", 2)
+    for name in ("colours", "shapes", "sizes", "songs"):
+        api.create(name)
+        decision = api.decide(name)["id"]
+        for reward in (-0.5, -0.5, 1.0):
+            api.reward(decision, reward)
+        api.http.post("/v1/rewards", json={"rewards": [{"decision": api.decide(name)["id"], "reward": 2.0}]})
+    text = api.http.get("/metrics").text
+    for label, times in (("colours", 1.0), ("shapes", 1.0), ("", 2.0)):
+        assert number(text, f'ocucb_experiment_decisions_total{{experiment="{label}"}}') == 2 * times
+        assert number(text, f'ocucb_experiment_rewards_total{{experiment="{label}"}}') == 2 * times
+        assert number(text, f'ocucb_experiment_reward_sum{{experiment="{label}"}}') == 1.5 * times

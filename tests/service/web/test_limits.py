@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
@@ -12,8 +14,10 @@ import httpx
 import pytest
 
 from ocucb.service.web import limits
-from ocucb.service.web.limits import Buckets, neighbourhood
+from ocucb.service.web.errors import Refusal
+from ocucb.service.web.limits import TokenBuckets, network_of, read_body
 from service.helpers import PATIENCE
+from service.server import NO_TLS
 from service.web.api import Api, check_error
 
 DECIDE = "/v1/experiments/colours/decisions"
@@ -109,7 +113,7 @@ def test_wrong_keys_are_limited_by_address(serve: Callable[..., Api]) -> None:
 def test_buckets_fill_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now))
-    buckets = Buckets(rate=2.0, most=3.0)
+    buckets = TokenBuckets(rate=2.0, most=3.0)
     assert [buckets.take("a") for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
     assert buckets.take("b") == 0.0
     now = 100.25
@@ -121,8 +125,8 @@ def test_buckets_fill_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_buckets_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_BUCKETS", 10)
-    buckets = Buckets(rate=0.001, most=1.0)
+    monkeypatch.setattr(limits, "MAX_TOKEN_BUCKETS", 10)
+    buckets = TokenBuckets(rate=0.001, most=1.0)
     for number in range(100):
         buckets.take(str(number))
         buckets.take("often")
@@ -142,7 +146,25 @@ def test_buckets_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_whose_address_it_is(client: tuple[str, int] | None, name: str) -> None:
-    assert neighbourhood(client) == name
+    assert network_of(client) == name
+
+
+@pytest.mark.parametrize("pieces", [[b"x" * 10], [b"x" * 4, b"x" * 6], [b"x"] * 10])
+def test_a_body_of_the_largest_size_is_read_and_one_byte_more_is_not(pieces: list[bytes]) -> None:
+    def read(pieces: list[bytes], said: bytes | None) -> bytes:
+        left = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
+        left[-1]["more_body"] = False
+
+        async def receive() -> dict[str, object]:
+            return left.pop(0)
+
+        headers = {b"transfer-encoding": b"chunked"} if said is None else {b"content-length": said}
+        return asyncio.run(read_body(receive, headers, 10, PATIENCE))
+
+    assert read(pieces, None) == read(pieces, b"10") == b"x" * 10
+    for said in (None, b"11", b"1_0", b"-1"):
+        with pytest.raises(Refusal, match="10 bytes or less"):
+            read([*pieces, b"x"], said)
 
 
 def test_many_at_once(lasting: Api) -> None:
@@ -150,7 +172,7 @@ def test_many_at_once(lasting: Api) -> None:
     answers: list[httpx.Response] = []
 
     def call() -> None:
-        with httpx.Client(base_url=lasting.url, headers=lasting.http.headers, timeout=PATIENCE, trust_env=False) as one:
+        with httpx.Client(base_url=lasting.url, headers=lasting.http.headers, timeout=PATIENCE, verify=NO_TLS) as one:
             for _ in range(20):
                 answers.append(one.post(DECIDE))  # noqa: PERF401  # what came so far is kept if one fails
 
@@ -176,3 +198,17 @@ def test_requests_in_a_row_on_one_connection(lasting: Api) -> None:
         while piece := connection.recv(65536):
             data += piece
     assert data.count(b"HTTP/1.1 200") == 5
+
+
+def test_a_key_has_its_rate_on_the_page_too(serve: Callable[..., Api], monkeypatch: pytest.MonkeyPatch) -> None:
+    api = serve(rate=3)
+    hasty, calm = api.client(), api.client()
+    for visitor in (hasty, calm):
+        assert visitor.post("/login", data={"key": api.key("read")}).status_code == 303
+    now = time.monotonic() + 60.0  # all buckets are full, and stay so until somebody takes
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now))
+    assert [hasty.get("/").status_code for _ in range(4)] == [200, 200, 200, 429]
+    refused = hasty.get("/live")
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) >= 1
+    assert calm.get("/").status_code == 200, "another key has its own"

@@ -16,13 +16,13 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from ocucb.service.web.docs import describe
-from ocucb.service.web.rights import RIGHTS
+from ocucb.service.web.route_table import ROUTE_POLICIES
 from service.web.api import Api
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 RIGHT, WRONG = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 HEALTH = ["GET /healthz", "GET /readyz"]  # they take nothing, so nothing can be wrong
-ROUTES = [(name, mode) for name, right in RIGHTS.items() if right.role is not None for mode in (RIGHT, WRONG)]
+ROUTES = [(name, mode) for name, policy in ROUTE_POLICIES.items() if policy.role is not None for mode in (RIGHT, WRONG)]
 EXAMPLES = 15
 
 

@@ -1,0 +1,30 @@
+"""The database that a command is told to open, and what it says of one that it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.command import error, spoil
+
+
+@pytest.mark.parametrize("words", [["replay", "--all"], ["keys", "list"], ["keys", "revoke", "abc"]])
+def test_a_database_that_is_none(words: list[str], tmp_path: Path) -> None:
+    absent = "there is no database sqlite:///ocucb.db; name that of a service with --database"
+    assert error(*words, at=tmp_path) == absent
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "ocucb.db").touch()
+    assert error(*words, at=tmp_path) == absent
+    assert (tmp_path / "ocucb.db").stat().st_size == 0
+    (tmp_path / "ocucb.db").write_text("my notes\n" * 1000, encoding="utf-8")
+    assert error(*words, at=tmp_path).startswith(
+        "the database sqlite:///ocucb.db cannot be used: file is not a database;"
+    )
+    (tmp_path / "ocucb.db").unlink()
+    spoil(tmp_path, "CREATE TABLE other (a)")
+    assert error(*words, at=tmp_path).startswith("the database has schema none, but this ocucb needs 0")
+    far = f"postgresql://me:hunter2@/name?host={tmp_path}/absent"
+    assert error(*words, at=tmp_path, OCUCB_DATABASE=far).startswith(
+        f"the database postgresql://me:***@/name?host={tmp_path}/absent cannot be used: "
+    )

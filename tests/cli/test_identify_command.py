@@ -1,0 +1,39 @@
+"""`ocucb identify`, as a person uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.command import error, lines, ocucb, table
+
+
+def test_identify_prints_a_table_and_leaves_files(tmp_path: Path) -> None:
+    words = ["--means", "0.9,0.4", "--noise", "bernoulli", "--policy", "top-two", "--policy", "uniform"]
+    done = ocucb("identify", *words, "--runs", "5", "--delta", "0.1", at=tmp_path)
+    rows = table(tmp_path / "ocucb-identify" / "table.csv")
+    assert [row["policy"] for row in rows] == ["top-two", "uniform"]
+    found = lines(done.stdout)
+    assert float(found["top-two"][0].replace(",", "")) == float(f"{float(rows[0]['rounds']):.{_digits(found)}f}")
+    assert "δ = 0.1" in done.stdout
+    assert "T*(μ) log(1/δ) =" in " ".join(done.stdout.split())
+    for name in ("verdicts.png", "verdicts.pdf", "table.csv"):
+        assert f"ocucb-identify/{name}" in done.stdout
+        assert (tmp_path / "ocucb-identify" / name).stat().st_size > 100
+
+
+def _digits(found: dict[str, list[str]]) -> int:
+    return len(found["top-two"][0].partition(".")[2])
+
+
+def test_identify_after_a_fixed_number_of_rounds(tmp_path: Path) -> None:
+    done = ocucb("identify", "--rounds", "50", "--runs", "4", "--policy", "uniform", at=tmp_path)
+    assert "50 rounds" in done.stdout
+    assert "the verdict is the arm of the largest mean" in " ".join(done.stdout.split())
+
+
+def test_wrong_input(tmp_path: Path) -> None:
+    assert "delta must be between 0 and 1, and neither, got 1" in error("identify", "--delta", "1", at=tmp_path)
+    two = error("identify", "--problem", "mixed_gaps", "--problem", "moss_trap", at=tmp_path)
+    assert "identify takes one problem, got 2" in two
+    assert "got both" in error("identify", "--delta", "0.1", "--rounds", "50", at=tmp_path)
+    assert "bounds speak of fixed means" in error("bounds", "--problem", "random(3)", at=tmp_path)

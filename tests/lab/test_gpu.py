@@ -1,0 +1,95 @@
+"""The GPU's episode against the CPU's, on CUDA's simulator unless OCUCB_TEST_GPU=1: the same pulls and regrets.
+
+The simulator is switched on when Numba is imported, so everything runs in another process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ocucb.errors import ParameterError
+from ocucb.lab.runners import open_executor
+
+ROOT = Path(__file__).parent.parent.parent
+ON_GPU = os.environ.get("OCUCB_TEST_GPU") == "1"
+
+COMPARE = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from ocucb import Gaussian, LevelPolicy, level
+from ocucb.lab.gpu_shards import play_together, unfit
+from ocucb.lab.problem import Problem, worst_case
+from ocucb.lab.shard import Shard, play
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
+
+def own(t, pulls, effective, arms, parameters):
+    return parameters[0] * np.log(t)
+
+def problem(noise, arms):
+    low, high = max(noise.support()[0], 0.0), min(noise.support()[1], 1.0)
+    return Problem(tuple(np.linspace(low + 0.6 * (high - low), low + 0.3 * (high - low), arms).tolist()), noise)
+
+kinds = {
+    "policies": [(policy, Gaussian(0.5)) for policy in POLICY_SAMPLES],
+    "noises": [(POLICY_SAMPLES[0], noise) for noise in NOISE_SAMPLES if not noise.family().spreads],
+    "own": [(LevelPolicy("own", own, {"strength": 2.0}, trend="rises"), Gaussian())],
+}[sys.argv[1]]
+wrong = []
+for policy, noise in kinds:
+    policy = with_horizon(policy, 60)
+    shards = [Shard(problem(noise, 3), policy, 60, (2, 25, 60), seed, 5, 2) for seed in (1, 2)]
+    shards.append(Shard(problem(noise, 4), policy, 30, (30,), 3, 0, 1))
+    assert [unfit(shard) for shard in shards] == [None] * 3
+    for ours, theirs in zip(play_together(shards), map(play, shards), strict=True):
+        if not all(np.array_equal(one, other) for one, other in zip(ours, theirs, strict=True)):
+            wrong.append(f"{policy} {noise}")
+print(json.dumps(wrong))
+"""
+
+STUDY = """
+import json, tempfile
+import numpy as np
+from ocucb import OCUCBn, UCB
+from ocucb.lab import Experiment, simulate, worst_case
+experiment = Experiment((worst_case(3, 0.5),), (("a", OCUCBn()), ("b", UCB())), horizon=30, runs=4, seed=1)
+with tempfile.TemporaryDirectory() as folder:
+    ours = simulate(experiment, "cuda", folder)
+    again = simulate(experiment, "threads:1", folder)
+theirs = simulate(experiment, "threads:1")
+same = [np.array_equal(ours.dataset[name], theirs.dataset[name]) for name in ("regret", "pulls")]
+print(json.dumps(same + [bool(np.array_equal(again.dataset["pulls"], ours.dataset["pulls"]))]))
+"""
+
+
+def run(code: str, *arguments: str) -> object:
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    if not ON_GPU:
+        environment["NUMBA_ENABLE_CUDASIM"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("kinds", ["policies", "noises", "own"])
+def test_pulls_and_regrets_are_those_of_the_cpu(kinds: str) -> None:
+    assert run(COMPARE, kinds) == []
+
+
+def test_a_study_on_the_gpu_is_that_of_the_cpu_and_goes_on_there() -> None:
+    assert run(STUDY) == [True, True, True]
+
+
+@pytest.mark.skipif(ON_GPU, reason="there is a GPU")
+def test_without_a_gpu_there_is_one_clear_line() -> None:
+    with pytest.raises(ParameterError, match=r"^cuda needs [^\n]+$"), open_executor("cuda"):
+        pass

@@ -1,0 +1,182 @@
+"""Nodes that pass requests on to the home of their experiment: a hint, whatever becomes of it."""
+
+from __future__ import annotations
+
+import random
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count, islice
+
+import pytest
+
+from ocucb.service.node_directory import NodeDirectory
+from ocucb.service.replay import replay
+from ocucb.service.stores import Store
+from ocucb.service.stores.nodes import NodeRecord
+from service.helpers import PATIENT, ManualClock, folded_state, wait_until
+from service.web.api import Api, check_error
+
+NAMES = [f"experiment {number}" for number in range(12)]
+
+
+@pytest.fixture
+def nodes(postgresql: str) -> Iterator[list[Api]]:
+    """Two nodes that know each other."""
+    started = [Api(postgresql, advertised=True) for _ in range(2)]
+    for node in started:
+        wait_until(lambda node=node: len(node.directory.live) == 1, "they hear of each other")  # type: ignore[misc]
+    yield started
+    for node in started:
+        node.close()
+
+
+def at_home(node: Api, name: str) -> bool:
+    assert node.directory is not None
+    return node.directory.home(name) is None
+
+
+def names_at(node: Api, home: bool, number: int) -> list[str]:
+    """Return names of experiments whose home is `node`, or is not; homes depend on the nodes' random names."""
+    every = (f"experiment {n}" for n in count())
+    return list(islice((name for name in every if at_home(node, name) == home), number))
+
+
+def forwarded(node: Api, outcome: str) -> float:
+    found = re.search(rf'ocucb_forwarded_requests_total{{outcome="{outcome}"}} (\S+)', node.http.get("/metrics").text)
+    return 0.0 if found is None else float(found[1])
+
+
+def test_all_agree_on_the_home(nodes: list[Api]) -> None:
+    homes = Counter(tuple(at_home(node, name) for node in nodes) for name in (f"any {n}" for n in range(400)))
+    assert set(homes) == {(True, False), (False, True)}
+    # 400 fair coins: fewer than 140 or more than 260 of one kind have a chance of 2e-9.
+    assert 140 <= homes[True, False] <= 260
+
+
+def test_decisions_and_rewards_are_made_at_home(nodes: list[Api]) -> None:
+    for name in NAMES:
+        nodes[0].create(name)
+    for name in NAMES:
+        away = nodes[at_home(nodes[0], name)]
+        home = nodes[not at_home(nodes[0], name)]
+        before = forwarded(away, "answered")
+        made = [away.decide(name, unit="zwölf"), home.decide(name)]
+        assert forwarded(away, "answered") == before + 1
+        for decision in made:
+            assert home.reward(decision["id"], 0.5).json()["outcome"] == "counted"
+            assert away.reward(decision["id"], 0.5).json()["outcome"] == "repeated"
+        check_error(away.http.post(f"/v1/experiments/{name}/decisions", json={"count": 0}), 422)
+        assert folded_state(home.store, name)["bandit"]["pulls"] == [1, 1, 0]
+        home.verify(name)
+
+
+def test_many_rewards_go_to_their_homes(nodes: list[Api]) -> None:
+    names = names_at(nodes[0], True, 2) + names_at(nodes[0], False, 2)
+    for name in names:
+        nodes[0].create(name)
+    made = [nodes[0].decide(name) for name in names for _ in range(3)]
+    for node in nodes:  # the first time a node learns whose decisions these are
+        rewards = [{"decision": one["id"], "reward": 0.25} for one in made] + [{"decision": "none", "reward": 1}]
+        for _ in range(2):
+            results = node.http.post("/v1/rewards", json={"rewards": rewards}).json()["results"]
+            assert [one["decision"] for one in results] == [one["decision"] for one in rewards]
+            assert {one["outcome"] for one in results[:-1]} <= {"counted", "repeated"}
+            assert results[-1]["error"]["code"] == "unknown-decision"
+        assert forwarded(node, "answered") > 0
+    for name in names:
+        assert folded_state(nodes[0].store, name)["bandit"]["learned"] == [1, 1, 1]
+
+
+def test_the_callers_own_key_is_used(nodes: list[Api]) -> None:
+    (name,) = names_at(nodes[0], False, 1)
+    nodes[0].create(name)
+    path = f"/v1/experiments/{name}/decisions"
+    some = nodes[0].client(nodes[0].key("decide", experiments=[name]))
+    assert some.post(path).status_code == 200
+    first = some.post(path, headers={"Idempotency-Key": "k"}).json()["decisions"][0]["id"]
+    assert some.post(path, headers={"Idempotency-Key": "k"}).json()["decisions"][0]["id"] == first
+    assert (
+        nodes[1]
+        .client(some.headers["authorization"][7:])
+        .post(path, headers={"Idempotency-Key": "k"})
+        .json()["decisions"][0]["id"]
+        == first
+    )
+    item = {"path": path, "authorization": "Bearer nonsense", "idempotency_key": None, "request_id": "r", "body": ""}
+    items = [item, {**item, "path": "/v1/keys", "authorization": some.headers["authorization"]}]
+    answers = nodes[0].client().post("/v1/forwarded", json={"requests": items}).json()["answers"]
+    assert [one["status"] for one in answers] == [401, 404]
+
+
+@pytest.mark.parametrize("how", ["silent", "refuses", "no HTTP"])
+def test_a_home_that_does_not_answer(postgresql: str, how: str) -> None:
+    """It is listed, and its heart beats, but requests are served here; only the first have to wait for that."""
+    api = Api(postgresql, advertised=True)
+    with socket.create_server(("127.0.0.1", 0)) as dead:
+        address = f"http://127.0.0.1:{dead.getsockname()[1]}"
+        if how == "refuses":
+            dead.close()
+        store = Store(postgresql, PATIENT)
+        other = NodeDirectory(store, address).start()
+        wait_until(lambda: len(api.directory.live) == 1, "it is heard of")  # type: ignore[union-attr]
+        (name,) = names_at(api, False, 1)
+        api.create(name)
+        decision = api.decide(name)
+        assert forwarded(api, "served here") == 1.0
+        for _ in range(20):
+            api.decide(name)
+        assert forwarded(api, "served here") == 1.0, "it was asked again"
+        assert api.reward(decision["id"], 1.0).json()["outcome"] == "counted"
+        api.verify(name)
+        other.close()
+        store.close()
+    api.close()
+
+
+def test_a_node_that_is_not_heard_of_is_no_home(postgresql: str) -> None:
+    store = Store(postgresql, PATIENT)
+    store.migrate()
+    one, other = NodeDirectory(store, "http://127.0.0.1:1"), NodeDirectory(store, "http://127.0.0.1:2")
+    for node in (one, other, one):
+        node.refresh()
+    assert [node.address for node in one.live] == ["http://127.0.0.1:2"]
+    homes = {name: one.home(name) for name in NAMES}
+    heard = one._heard[other.name]
+    heard.at -= 2.5  # as if so many seconds had passed
+    one.refresh()
+    assert one.live == ()
+    assert all(one.home(name) is None for name in NAMES)
+    other.refresh()
+    one.refresh()
+    assert {name: _name(one.home(name)) for name in NAMES} == {name: _name(home) for name, home in homes.items()}
+    one._heard[other.name].at -= 100.0
+    one.refresh()
+    one.refresh()
+    assert other.name not in one._heard
+    store.close()
+
+
+def _name(node: NodeRecord | None) -> str | None:
+    return None if node is None else node.name
+
+
+def test_three_nodes_and_a_clock_that_jumps(postgresql: str, clock: ManualClock) -> None:
+    """Whichever node is asked, and whatever the time: one order, and all have the same state."""
+    nodes = [Api(postgresql, now=clock, advertised=True) for _ in range(3)]
+    wait_until(lambda: all(len(node.directory.live) == 2 for node in nodes), "they hear of each other")  # type: ignore[union-attr]
+    for name in NAMES[:3]:
+        nodes[0].create(name, window=600.0, late="accept")
+    draw, made = random.Random(3), []
+    for _ in range(60):
+        made.append(draw.choice(nodes).decide(draw.choice(NAMES[:3]))["id"])
+        clock.advance(draw.choice([-5e5, -300.0, 0.0, 1.0, 700.0, 5e5]))
+        assert draw.choice(nodes).reward(draw.choice(made), 0.5).json()["outcome"] in ("counted", "repeated", "late")
+    for name in NAMES[:3]:
+        seen = [node.http.get(f"/v1/experiments/{name}/arms").json()["arms"] for node in nodes]
+        assert seen[0] == seen[1] == seen[2]
+        replayed = replay(nodes[0].store, name)
+        assert replayed.verified, replayed.problem
+    for node in nodes:
+        node.close()

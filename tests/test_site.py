@@ -1,0 +1,86 @@
+"""The site: made without a warning, complete, and read without a network."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from browser import chromium, visit
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    page.relative_to(ROOT / "docs").with_suffix("").as_posix()
+    for page in (ROOT / "docs").rglob("*.md")
+    if "_build" not in page.parts
+)
+LOADED = re.compile(r"""<(?:script|img|iframe|link)[^>]*(?:src|href)=["'](https?:)?//""")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site; a link that leads nowhere is a warning, and a warning is an error."""
+    made = tmp_path_factory.mktemp("site")
+    words = ["-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", str(ROOT / "docs"), str(made)]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_every_page_is_there_as_html_and_as_markdown(site: Path) -> None:
+    listed = (site / "llms.txt").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert (site / f"{page}.html").is_file(), page
+        assert (site / f"{page}.md").read_bytes() == (ROOT / "docs" / f"{page}.md").read_bytes()
+        assert f"]({page}.md)" in listed
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        assert not LOADED.search(page.read_text(encoding="utf-8")), page
+
+
+def test_the_reference_has_every_public_name_and_every_route(site: Path) -> None:
+    library = (site / "reference" / "library.html").read_text(encoding="utf-8")
+    for name in ("Bandit", "OCUCBn", "Bandit.choose", "Verdict", "register"):
+        assert f'id="ocucb.{name}"' in library
+    assert 'id="ocucb_client.Client.decide"' in (site / "reference" / "client.html").read_text(encoding="utf-8")
+    assert "/v1/experiments/{name}/decisions" in (site / "reference" / "http.html").read_text(encoding="utf-8")
+
+
+def test_it_is_read_and_searched_without_a_network(site: Path) -> None:
+    with chromium() as browser, visit(browser, site / "index.html") as seen:
+        seen.page.goto(f"{(site / 'search.html').as_uri()}?q=horizon")
+        seen.page.locator("ul.search li a").first.wait_for(timeout=60_000)
+        assert not [address for address in seen.requests if not address.startswith("file:")]
+        assert seen.complaints == []
+
+
+def test_a_phone_shows_all_of_it(site: Path) -> None:
+    with chromium() as browser:
+        for page in ("index", "theorem", "reference/library", "reference/http"):
+            with visit(browser, site / f"{page}.html", width=390, scheme="dark") as seen:
+                assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, page
+
+
+def test_the_moving_picture_moves_on_its_page(site: Path) -> None:
+    with chromium() as browser, visit(browser, site / "motion.html") as seen:
+        frame = seen.page.frame_locator("iframe")
+        frame.locator("#step").click()
+        assert frame.locator("#why-title").inner_text() == "Why arm B in round 2?"
+        assert seen.complaints == []
+
+
+def test_tutorials_were_executed_and_are_notebooks_too(site: Path) -> None:
+    for page in PAGES:
+        if page.startswith("tutorials/"):
+            text = (site / f"{page}.html").read_text(encoding="utf-8")
+            notebook = json.loads((site / f"{page}.ipynb").read_text(encoding="utf-8"))
+            cells = sum(cell["cell_type"] == "code" for cell in notebook["cells"])
+            assert text.count('class="cell docutils container"') == cells >= 3
+            assert 'class="cell_output docutils container"' in text
+            assert f'href="{page.removeprefix("tutorials/")}.ipynb"' in text
