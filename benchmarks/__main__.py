@@ -1,8 +1,34 @@
 """Run every benchmark and write its table to benchmarks/results/."""
 
-from benchmarks import choose_and_learn, episode, gittins_table, peers, service
+from benchmarks import (
+    changes_of_arms,
+    choose_among,
+    choose_and_learn,
+    client_import,
+    episode,
+    gittins_table,
+    memory,
+    peers,
+    service,
+    unknown_scale,
+    verdicts,
+)
 
-for module in (choose_and_learn, episode, gittins_table, peers, service):
+MODULES = (
+    choose_and_learn,
+    choose_among,
+    changes_of_arms,
+    client_import,
+    episode,
+    gittins_table,
+    memory,
+    peers,
+    service,
+    unknown_scale,
+    verdicts,
+)
+
+for module in MODULES:
     print(f"== {module.__name__.split('.')[-1]}")
     module.main()
     print()

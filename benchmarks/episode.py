@@ -1,9 +1,10 @@
-"""What a simulated round costs, in units of drawing one Gaussian reward from the tape in the same process, on one core.
+"""What a simulated round costs, in units of one number of NumPy's `Generator.standard_normal(out=...)`, on one core.
 
-OCUCB-n(1.1, 0.5) and others; unit Gaussian noise, one best arm, all other gaps 0.3. "draws" is the cost of a round
-divided by that of a draw; both are the fastest of several measurements, taken in turn. A draw is part of every round,
-so 1 is the least possible. The last lines compare two threads with one on the policies of the main job, and on drawing
-alone, which shares nothing between threads: what this machine can give.
+OCUCB-n(1.1, 0.5) and others; unit Gaussian noise, one best arm, all other gaps 0.3. "numbers" is the cost of a round
+divided by that of one number of NumPy in the same process; both are the fastest of several measurements, taken in turn.
+"draw" is one reward of the tape among many drawn in a row, as a leader's are. The last lines compare two threads with
+one on the policies of the main job, and on drawing alone, which shares nothing between threads: what this machine can
+give. A second table has the draws of all noise families: "many" in a row, and "single" ones through an address.
 
     python -m benchmarks.episode
 """
@@ -18,40 +19,69 @@ import numpy as np
 
 import ocucb
 from benchmarks.table import write
-from ocucb.compiled import QUANTILE, address, kernel, reals
+from ocucb.compiled import DRAWS, QUANTILE, Floats, address, call_draws, kernel, reals
 from ocucb.lab.problem import mixed_gaps, worst_case
 from ocucb.lab.shard import Shard, play
-from ocucb.lab.tape import arm_key, reward
+from ocucb.lab.tape import arm_key, drawing, reward
 
 SIZES = [(10**4, 10), (10**4, 100), (10**4, 1000), (10**6, 10), (10**6, 100), (10**6, 1000)]
 REPEATS = 7
-# At most so many draws, where a figure is promised.
-PROMISED: dict[str, list[int | None]] = {
-    "ocucb-n": [7, 25, 150, 2, 4, 12],
-    "moss": [6, 8, 25, None, None, None],
-    "ocucb": [6, 8, 25, None, None, None],
-}
+# At most so many numbers, where a figure is promised.
+PROMISED: dict[str, list[float]] = {"ocucb-n": [5, 27, 100, 1, 2.2, 8]}
+COUNT = 10**5
+DRAWN = [
+    (ocucb.Gaussian(), 0.0),
+    (ocucb.Bernoulli(), 0.4),
+    (ocucb.Bounded(0.0, 1.0), 0.4),
+    (ocucb.Poisson(), 0.5),
+    (ocucb.Poisson(), 5.0),
+    (ocucb.Poisson(), 50.0),
+    (ocucb.Exponential(), 0.5),
+]
 
 
 @kernel
-def draw(quantile: int, family: int, count: int) -> float:
-    """Draw rewards of one arm, and do nothing else."""
+def draw_singly(quantile: int, family: int, mean: float, count: int) -> float:
+    """Draw rewards of one arm, each by a call through an address."""
     total = 0.0
     key = arm_key(1, 2, 3)
     for s in range(count):
-        total += reward(quantile, key, s, 0.0, reals(family))
+        total += reward(quantile, key, s, mean, reals(family))
     return total
 
 
-def draw_cost() -> float:
-    """Return the nanoseconds of one draw."""
-    family = ocucb.Gaussian().family()
-    parameters = np.array(family.parameters)
-    arguments = address(family.quantile, QUANTILE), parameters.ctypes.data, 10**6
-    draw(*arguments)
+@kernel
+def draw(draws: int, family: int, sums: int, mean: float, count: int) -> float:
+    """Draw rewards of one arm, all in one call."""
+    return float(call_draws(draws, (mean, arm_key(1, 2, 3), 0, count, -1e300, reals(sums), reals(family))))
+
+
+def nanoseconds(job: Callable[[], object], count: int) -> float:
+    """Return the nanoseconds that each of `count` things takes in one run of a job."""
     start = time.perf_counter()
-    draw(*arguments)
-    return (time.perf_counter() - start) * 1e3
+    job()
+    return (time.perf_counter() - start) * 1e9 / count
+
+
+def draw_cost(noise: ocucb.Noise, mean: float) -> float:
+    """Return the nanoseconds of one draw among many."""
+    family, total = noise.family(), np.ones(1)
+    parameters = np.array([*family.parameters, 0.0])
+    at = address(drawing(family.quantile), DRAWS)
+    return nanoseconds(lambda: draw(at, parameters.ctypes.data, total.ctypes.data, mean, COUNT), COUNT)
+
+
+def single_cost(noise: ocucb.Noise, mean: float) -> float:
+    """Return the nanoseconds of one draw through an address."""
+    family = noise.family()
+    parameters = np.array([*family.parameters, 0.0])
+    at = address(family.quantile, QUANTILE)
+    return nanoseconds(lambda: draw_singly(at, parameters.ctypes.data, mean, COUNT), COUNT)
+
+
+def numpy_cost(generator: np.random.Generator, out: Floats) -> float:
+    """Return the nanoseconds of one number of NumPy's."""
+    return nanoseconds(lambda: generator.standard_normal(out=out), len(out))
 
 
 def round_cost(policy: ocucb.Policy, horizon: int, arms: int) -> float:
@@ -89,12 +119,9 @@ def threads(workers: int) -> float:
 
 def draws(workers: int) -> float:
     """Return the seconds that drawing alone takes with so many threads."""
-    family = ocucb.Gaussian().family()
-    parameters = np.array(family.parameters)
-    arguments = address(family.quantile, QUANTILE), parameters.ctypes.data, 10**6
     start = time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda _: draw(*arguments), range(40)))
+        list(pool.map(lambda _: draw_cost(ocucb.Gaussian(), 0.0), range(400)))
     return time.perf_counter() - start
 
 
@@ -105,18 +132,40 @@ def gain(job: Callable[[int], float]) -> str:
     return f"{one:.2f} s / {two:.2f} s = {one / two:.2f} times as fast as one"
 
 
+def draw_rows() -> list[list[str]]:
+    """Measure the draws of all families."""
+    generator, out = np.random.default_rng(1), np.empty(COUNT)
+    rows = []
+    for noise, mean in DRAWN:
+        costs = [
+            (draw_cost(noise, mean), single_cost(noise, mean), numpy_cost(generator, out)) for _ in range(5 * REPEATS)
+        ]
+        rows.append([noise.name, f"{mean:g}", *(f"{min(each):.1f}" for each in zip(*costs, strict=True))])
+    return rows
+
+
 def main() -> None:
     """Measure and write the table."""
     play(Shard(worst_case(10, 0.3), ocucb.OCUCBn(), 100, (100,), 1, 0, 1))
+    generator, out = np.random.default_rng(1), np.empty(COUNT)
     rows = []
     for name in policies(1):
         for place, (horizon, arms) in enumerate(SIZES):
-            both = [(draw_cost(), round_cost(policies(horizon)[name], horizon, arms)) for _ in range(REPEATS)]
-            one, cost = min(pair[0] for pair in both), min(pair[1] for pair in both)
-            limit = str(PROMISED[name][place] or "") if name in PROMISED else ""
-            rows.append([name, f"{horizon:,}", f"{arms:,}", f"{cost:.1f}", f"{one:.1f}", f"{cost / one:.2f}", limit])
-    header = ["policy", "n", "K", "round, ns", "draw, ns", "draws", "at most"]
+            costs = [
+                (
+                    numpy_cost(generator, out),
+                    draw_cost(ocucb.Gaussian(), 0.0),
+                    round_cost(policies(horizon)[name], horizon, arms),
+                )
+                for _ in range(REPEATS)
+            ]
+            number, one, cost = (min(each) for each in zip(*costs, strict=True))
+            limit = f"{PROMISED[name][place]:g}" if name in PROMISED else ""
+            cells = [f"{cost:.1f}", f"{one:.1f}", f"{number:.1f}", f"{cost / number:.2f}"]
+            rows.append([name, f"{horizon:,}", f"{arms:,}", *cells, limit])
+    header = ["policy", "n", "K", "round, ns", "draw, ns", "NumPy's number, ns", "numbers", "at most"]
     write("episode", __doc__ or "", header, rows)
+    write("draws", __doc__ or "", ["noise", "mean", "many, ns", "single, ns", "NumPy's number, ns"], draw_rows())
     print("two threads:", gain(threads))
     print("two threads, drawing alone:", gain(draws))
 

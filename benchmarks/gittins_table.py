@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.table import write
 from ocucb.compiled import Floats
 from ocucb.policies import gittins_table
-from ocucb.policies.gittins import level, parameters_of
+from ocucb.policies.gittins import level, level_parameters
 
 POINTS = 200
 
@@ -36,14 +36,14 @@ def index_from(parameters: Floats, pulls: int, remaining: int) -> float:
 
 def direct(pulls: int, remaining: int, nodes: int) -> float:
     """Return the index by an induction of its own."""
-    scaled = gittins_table.scaled(float(pulls), np.array([float(remaining)]), nodes)[0]
+    scaled = gittins_table.scaled_indices(float(pulls), np.array([float(remaining)]), nodes)[0]
     return float(scaled * np.sqrt(remaining / (pulls * (pulls + remaining))))
 
 
 def measure(size: int) -> list[str]:
     """Compute one table, and compare it at random points with inductions of their own."""
     start = time.perf_counter()
-    parameters = parameters_of(size)
+    parameters = level_parameters(size)
     seconds = time.perf_counter() - start
     points = random_points(size)
     exact = np.array([direct(*point, nodes=20) for point in points])
@@ -52,7 +52,7 @@ def measure(size: int) -> list[str]:
     unit = np.array([np.sqrt(pulls) for pulls, _ in points])
     gittins_table._tables.clear()
     start = time.perf_counter()
-    parameters_of(size)
+    level_parameters(size)
     loading = 1e3 * (time.perf_counter() - start)
     errors = [f"{np.abs(one - exact).max():.1e} ({np.abs(unit * (one - exact)).max():.1e})" for one in (knot, table)]
     return [f"{size:,}", f"{seconds:.2f}", f"{loading:.2f}", f"{parameters.nbytes / 1024:.1f}", *errors]
@@ -60,7 +60,7 @@ def measure(size: int) -> list[str]:
 
 def main() -> None:
     """Measure and write the table."""
-    gittins_table.scaled(1.0, np.array([3.0]))  # compiles
+    gittins_table.scaled_indices(1.0, np.array([3.0]))  # compiles
     with tempfile.TemporaryDirectory() as folder:
         environ["OCUCB_CACHE_DIR"] = folder
         rows = [measure(size) for size in gittins_table.SIZES]

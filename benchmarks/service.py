@@ -1,11 +1,11 @@
-"""The service under load: durable decisions per second on SQLite, beside an empty POST of the same framework.
+"""The service under load: durable decisions per second on SQLite, beside an app that does nothing.
 
-`ocucb serve` as anyone would start it, one process, its database on disk; `wrk` on loopback with 32 connections that
-stay open, or 64. The empty POST is a FastAPI route that returns nothing, on uvicorn with the same loop and parser. The
-cases are measured in turn, several times over in one run, and their medians compared, so that the ratios hold on a busy
-machine. Every arm starts with one reward (an imported log). "with rewards" sends each decision's reward as well.
-More connections make larger rounds, so more decisions per second, and each waits longer. 64 were measured first; 32
-were chosen after their p99 had been seen, so look at both. Needs `wrk` (Debian: apt-get install wrk).
+`ocucb serve` as anyone would start it, one process, its database on disk; `wrk` on loopback with 64 connections that
+stay open, or 8. The bare app is the smallest that ASGI allows: it answers every request with nothing, on uvicorn with
+the same loop and parser; the empty POST is a FastAPI route that does the same. The cases are measured in turn, several
+times over in one run, and their medians compared, so that the ratios hold on a busy machine. Every arm starts with one
+reward (an imported log). "with rewards" sends each decision's reward as well. More connections make larger batches, so
+more decisions per second, and each waits longer. Needs `wrk` (Debian: apt-get install wrk).
 
     python -m benchmarks.service
     python -m benchmarks.service million    # a million decisions, and the memory of the server meanwhile
@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,12 +32,27 @@ from pathlib import Path
 import httpx
 
 from benchmarks.table import write
+from tools.programs import locate
 
-CONNECTIONS, MORE = 32, 64
-SECONDS = 8
+FEW, MANY = 8, 64  # connections
+SECONDS = 4
 ROUNDS = 3
 MILLION = 1_000_000
 BATCH = 1000
+
+BARE = """
+import uvicorn
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            await send({{"type": (await receive())["type"] + ".complete"}})
+    await receive()
+    await send({{"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]}})
+    await send({{"type": "http.response.body", "body": b""}})
+
+uvicorn.run(app, port={port}, loop="uvloop", http="httptools", access_log=False, log_level="warning", lifespan="off")
+"""
 
 EMPTY = """
 import uvicorn
@@ -89,7 +104,7 @@ class Case:
     path: str
     key: str = "none"
     rewards: bool = False
-    connections: int = CONNECTIONS
+    connections: int = MANY
     measured: list[tuple[float, float, float]] = field(default_factory=list)
 
     def measure(self, seconds: int, folder: Path) -> None:
@@ -97,7 +112,16 @@ class Case:
         script = folder / "load.lua"
         flag = str(self.rewards).lower()
         script.write_text(SCRIPT.format(key=self.key, path=self.path, rewards=flag, body=""), encoding="utf-8")
-        command = ["wrk", "-t1", f"-c{self.connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(script)]
+        command = [
+            locate("wrk"),
+            "-t1",
+            f"-c{self.connections}",
+            f"-d{seconds}s",
+            "--timeout",
+            "10s",
+            "-s",
+            str(script),
+        ]
         done = subprocess.run(
             [*command, f"http://127.0.0.1:{self.port}"],
             capture_output=True,
@@ -173,36 +197,43 @@ def memory(process: subprocess.Popen[bytes]) -> float:
 def compare() -> None:
     """Measure all cases in turn, and write the table."""
     with tempfile.TemporaryDirectory(dir=".") as name:
-        folder, port = Path(name).resolve(), free_port()
+        folder, port, bare = Path(name).resolve(), free_port(), free_port()
         with (
             running([sys.executable, "-c", EMPTY.format(port=port)], port, folder),
+            running([sys.executable, "-c", BARE.format(port=bare)], bare, folder),
             service(folder) as (at, key, _),
         ):
             prepare(at, key, "few", 10)
             prepare(at, key, "many", 100_000)
+            few, many = (f"/v1/experiments/{name}/decisions" for name in ("few", "many"))
             cases = [
-                Case("empty POST", port, "/empty"),
-                Case("empty POST, 64", port, "/empty", connections=MORE),
-                Case("decisions, K = 10", at, "/v1/experiments/few/decisions", key),
-                Case("decisions, K = 10, 64", at, "/v1/experiments/few/decisions", key, connections=MORE),
-                Case("decisions, K = 100,000", at, "/v1/experiments/many/decisions", key),
-                Case("with rewards, K = 10", at, "/v1/experiments/few/decisions", key, rewards=True),
-                Case("with rewards, K = 100,000", at, "/v1/experiments/many/decisions", key, rewards=True),
+                Case("bare ASGI app, 64 connections", bare, "/"),
+                Case("empty POST of FastAPI, 64", port, "/empty"),
+                Case("decisions, K = 10, 64", at, few, key),
+                Case("with rewards, K = 10, 64", at, few, key, rewards=True),
+                Case("decisions, K = 100,000, 64", at, many, key),
+                Case("with rewards, K = 100,000, 64", at, many, key, rewards=True),
+                Case("bare ASGI app, 8 connections", bare, "/", connections=FEW),
+                Case("decisions, K = 10, 8", at, few, key, connections=FEW),
             ]
-            for case in cases:  # a first time, which does not count
-                case.measure(1, folder)
-                case.measured.clear()
-            for _ in range(ROUNDS):
-                for case in cases:
-                    case.measure(SECONDS, folder)
-    empty = {case.connections: case.median()[0] for case in cases if case.path == "/empty"}
+            measure(cases, folder)
+    bare_rate = {case.connections: case.median()[0] for case in cases if case.path == "/"}
     rows = []
     for case in cases:
         rate, middle, high = case.median()
-        rows.append(
-            [case.name, f"{rate:,.0f}", f"{rate / empty[case.connections]:.2f}", f"{middle:.1f}", f"{high:.1f}"]
-        )
-    write("service", __doc__ or "", ["", "requests/s", "of empty POST", "p50, ms", "p99, ms"], rows)
+        share = rate / bare_rate[case.connections]
+        rows.append([case.name, f"{rate:,.0f}", f"{share:.2f}", f"{middle:.1f}", f"{high:.1f}"])
+    write("service", __doc__ or "", ["", "requests/s", "of the bare app", "p50, ms", "p99, ms"], rows)
+
+
+def measure(cases: Sequence[Case], folder: Path) -> None:
+    """Measure cases in turn, several times over."""
+    for case in cases:  # a first time, which does not count
+        case.measure(1, folder)
+        case.measured.clear()
+    for _ in range(ROUNDS):
+        for case in cases:
+            case.measure(SECONDS, folder)
 
 
 def million() -> None:
