@@ -1,0 +1,49 @@
+"""The directive `http-reference`: every route of the service, from its own OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from ocucb.service.web.app import describe_api
+
+
+class HttpReference(SphinxDirective):
+    """Writes a section for each route: what it does, what it takes, and how it answers."""
+
+    def run(self) -> list[nodes.Node]:
+        described = describe_api()
+        lines: list[str] = []
+        for path, methods in described["paths"].items():
+            for method, route in methods.items():
+                lines += section(method.upper(), path, route, described["components"]["schemas"])
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
+    """Return the Markdown of one route."""
+    lines = [f"## {method} {path}", "", route.get("description", route.get("summary", "")), ""]
+    rows = [(one["name"], one["in"], one.get("description", "")) for one in route.get("parameters", [])]
+    body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    for one in body.get("anyOf", body.get("oneOf", [body])):
+        model = schemas.get(one.get("$ref", "").rpartition("/")[2], {})
+        rows += [(name, "body", about.get("description", "")) for name, about in model.get("properties", {}).items()]
+    if rows:
+        lines += ["| name | in | meaning |", "|---|---|---|"]
+        lines += [f"| `{name}` | {place} | {_one_line(meaning)} |" for name, place, meaning in rows]
+        lines.append("")
+    lines += ["| answer | meaning |", "|---|---|"]
+    lines += [f"| {code} | {_one_line(one.get('description', ''))} |" for code, one in route["responses"].items()]
+    return [*lines, ""]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Make the directive known."""
+    app.add_directive("http-reference", HttpReference)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,52 @@
+"""How the site is made of the pages in this folder and the docstrings of both distributions: `make docs`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+os.environ["IPYTHONDIR"] = str(Path(__file__).parent / "_ext" / "ipython")  # of the tutorials' kernels
+logging.getLogger("traitlets").setLevel(logging.WARNING)
+
+project = "ocucb"
+copyright = "the ocucb authors"  # noqa: A001
+html_title = "ocucb"
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "plain_docstrings",
+    "http_reference",
+    "markdown_pages",
+    "motion_page",
+    "notebooks",
+    "repository_links",
+]
+exclude_patterns = ["_build", "_ext"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"  # tutorials are executed whenever the site is made
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+suppress_warnings = [
+    "myst.header",  # a page may begin with the heading that its reader needs
+    "ref.python",  # fields of two records may have one name
+]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+default_role = "code"
+napoleon_google_docstring = False
+
+html_theme = "furo"
+html_static_path: list[str] = []
+html_show_sphinx = False
+html_copy_source = False  # markdown_pages gives the pages as they are
+html_show_search_summary = False  # it fetches pages, which a browser refuses to a page opened from a file
