@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,24 @@ def test_nodes_take_turns(start: Callable[..., Node]) -> None:
     assert views[0] == views[1] == views[2]
     assert nodes[0].replay().decisions == 60
     assert live_state(nodes[0]) == live_state(nodes[1]) == folded_state(nodes[2].store)
+
+
+def test_a_snapshot_is_stored_though_nobody_asks_any_more(
+    start: Callable[..., Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be taken after the last request."""
+    asked = threading.Event()
+
+    def encode_late(*of: Any) -> Snapshot:
+        asked.wait()
+        return encode_snapshot(*of)
+
+    monkeypatch.setattr("ocucb.service.snapshots.encode_snapshot", encode_late)
+    node = start(limits=Limits(sweep=3600.0, snapshot=20))
+    node.create()
+    node.play(15)
+    asked.set()
+    wait_until(lambda: count_snapshots(node) == 1, "a snapshot is kept")
 
 
 def test_snapshots_are_only_a_cache(start: Callable[..., Node]) -> None:

@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ocucb.errors import OcucbError
 from ocucb.service.batch import Batch, NotLoadedError, target_of
@@ -73,10 +73,10 @@ class Engine:
     ) -> None:
         self._store, self._now, self._limits, self._key_verifier = store, now, limits or Limits(), key_verifier
         self._cache, self._tokens = ExperimentCache(self._limits.cached_experiments), Tokens()
-        self._queue: queue.SimpleQueue[PendingRequest | Loaded | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[PendingRequest | Loaded | Literal["wake", "stop"]] = queue.SimpleQueue()
         self._loader, self._held = Loader(store, self._queue.put), HeldRequests()
         self._absent: set[Target] = set()
-        self._snapshots = Snapshots(store)
+        self._snapshots = Snapshots(store, lambda: self._queue.put("wake"))
         self._housekeeping = Housekeeping(store, now, self._limits.sweep, self._limits.keep_idempotency_keys)
         self._closed = self._stopping = False
         self._submit_lock = threading.Lock()
@@ -100,7 +100,7 @@ class Engine:
             if self._closed:
                 return
             self._closed = True
-            self._queue.put(None)
+            self._queue.put("stop")
         self._writer.join()
         self._loader.close()
         self._snapshots.close(self._cache.states())
@@ -167,11 +167,11 @@ class Engine:
         try:
             taken = self._queue.get(timeout=wait) if wait > 0.0 else self._queue.get_nowait()
             while True:
-                if taken is None:
+                if taken == "stop":
                     self._stopping = True
                 elif isinstance(taken, Loaded):
                     batch += self._take_loaded(taken)
-                else:
+                elif isinstance(taken, PendingRequest):
                     batch.append(taken)
                     size += _size(taken.request)
                     if size >= self._limits.batch:

@@ -10,7 +10,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ocucb.service.errors import StoreError
@@ -28,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 
 class Snapshots:
-    """Takes snapshots of states that the writer schedules, one at a time."""
+    """Takes snapshots of states that the writer schedules, one at a time, and calls `wake` when one is to be stored."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, wake: Callable[[], None]) -> None:
+        self._store, self._wake = store, wake
         self._scheduled: queue.SimpleQueue[tuple[int, dict[str, Any]] | ExperimentState | None] = queue.SimpleQueue()
         self._taken: queue.SimpleQueue[Snapshot] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._take_scheduled, name="ocucb snapshots", daemon=True)
@@ -81,6 +81,7 @@ class Snapshots:
     def _take_scheduled(self) -> None:
         while (scheduled := self._scheduled.get()) is not None:
             self._take(scheduled)
+            self._wake()
 
     def _take(self, scheduled: tuple[int, dict[str, Any]] | ExperimentState) -> None:
         try:
