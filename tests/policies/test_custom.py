@@ -141,6 +141,10 @@ def endless(t: float, pulls: float, effective: float, arms: float, parameters: P
     return math.inf
 
 
+def crowded(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return min(arms, t)
+
+
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"name": ""}, "name must be a word or more, got ''"),
     ({"name": 3}, "name must be a word or more, got 3"),
@@ -167,6 +171,13 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"level": greedy_for_pulls}, "level must not grow faster than the pulls"),
     ({"rho": 2.0}, "rho must be between 0 and 1, got 2"),
     ({"bound": "upper"}, "bound must be one of 'divergence', 'posterior', 'switch', got 'upper'"),
+    ({"with_arms": "rises"}, "with_arms must be one of 'unknown', 'unread', 'falls', got 'rises'"),
+    ({"level": crowded, "with_arms": "falls"}, 'with_arms="falls" is not true: the level goes from 1 at t=3, pulls=1'),
+    (
+        {"level": crowded, "with_arms": "unread"},
+        "is not true: the level goes from 1 at t=3, pulls=1, effective=1, arms=1 ",
+    ),
+    ({"bound": "switch", "with_arms": "falls"}, 'with_arms="falls" is too little for bound="switch"'),
     ({"horizon": 0}, "horizon must be 1 or more, got 0"),
     ({"horizon": 10.0}, "horizon must be a whole number, got 10.0"),
 ]

@@ -227,6 +227,18 @@ def test_a_level_that_may_move_either_way_with_the_number_of_arms(rebuilds: list
     assert len(rebuilds) > 20
 
 
+@level
+def falling(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return parameters[0] * math.log(max(1.0, t / (arms * pulls)))
+
+
+def test_a_level_that_is_said_to_fall_with_the_number_of_arms(rebuilds: list[Selector]) -> None:
+    """And does: nothing is made anew, and choices are those of the scan."""
+    game = Game(LevelPolicy("own", falling, {"weight": 1.5}, trend="rises", with_arms="falls"), Gaussian(), seed=5)
+    game.play(400)
+    assert rebuilds.count(game.bandit._selector) == 1
+
+
 def test_memory_grows_with_its_contents(rebuilds: list[Selector]) -> None:
     """Sums, bounds, order, buckets: all are copied, and nothing is made anew."""
     game = Game(OCUCBn(), Gaussian(0.5), seed=6, arms=9)

@@ -15,13 +15,14 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from ocucb.checks import one_of, real, whole, within
 from ocucb.compiled import LevelFunction, kernel
 from ocucb.errors import ParameterError
-from ocucb.policies.policy import Policy, Rule, Trend
+from ocucb.policies.policy import Policy, Rule, Trend, WithArms
 from ocucb.policies.table import POLICIES
 
 # Given as a mapping, kept as pairs: hashable, and equal only in the same order, by which a level reads them.
 Named: TypeAlias = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 TRENDS = ("rises", "falls", "neither")
+WITH_ARMS = ("unknown", "unread", "falls")
 BOUNDS = ("divergence", "posterior", "switch")
 STATE = ("t", "pulls", "effective", "arms")
 SIGNATURE = f"({', '.join(STATE)}, parameters)"
@@ -50,6 +51,9 @@ class LevelPolicy(Policy):
     rho : exponent of the effective arms, in [0, 1], or None if the level does not read them.
     bound : which bound of the noise family takes the level: "divergence", "posterior" or "switch".
     horizon : the last round it may be asked for, or None.
+    with_arms : how the level moves with the number of arms while nothing else changes: "unread" (not at all), "falls"
+        (or stands still), or "unknown": then an arm that is added or retired costs as much as a look at all arms. A few
+        points are tried here.
     """
 
     formula: ClassVar[str] = "a level of your own"
@@ -63,6 +67,7 @@ class LevelPolicy(Policy):
     rho: float | None = None
     bound: Literal["divergence", "posterior", "switch"] = "divergence"
     horizon: int | None = None
+    with_arms: Literal["unknown", "unread", "falls"] = "unknown"
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -71,6 +76,11 @@ class LevelPolicy(Policy):
             raise ParameterError(f"name must be new, got {self.name!r}, which is {POLICIES[self.name].__name__}")
         one_of("trend", self.trend, TRENDS)
         one_of("bound", self.bound, BOUNDS)
+        one_of("with_arms", self.with_arms, WITH_ARMS)
+        if self.bound == "switch" and self.with_arms == "falls":
+            raise ParameterError(
+                'with_arms="falls" is too little for bound="switch", whose bound may change; use "unknown"'
+            )
         clean = {
             "level": _compiled_level(self.level),
             "parameters": _named_floats(self.parameters),
@@ -89,6 +99,7 @@ class LevelPolicy(Policy):
             trend=Trend[self.trend.upper()],
             bound=self.bound,
             horizon=self.horizon,
+            with_arms=WithArms[self.with_arms.upper()],
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,6 +138,7 @@ def _check_promises(policy: LevelPolicy) -> None:
         for t in rounds:
             _check_growth_in_pulls(policy, [(t, fewer, arms, arms) for fewer in (pulls / 7, pulls) if fewer >= 1.0])
             _check_effective_arms(policy, [(t, pulls, effective, arms) for effective in effective_arms])
+            _check_with_arms(policy, [(t, pulls, 1.0, fewer) for fewer in (1.0, max(1.0, arms // 3), arms)])
 
 
 def _rounds_to_try(first: float, horizon: int | None) -> list[float]:
@@ -169,6 +181,16 @@ def _check_effective_arms(policy: LevelPolicy, states: list[State]) -> None:
             raise ParameterError(
                 f"level must not rise with the effective arms, got {low:g} at {_state_in_words(before)} "
                 f"and {high:g} at effective={after[2]:g}; put them under a fraction bar, as in t/(pulls*effective)"
+            )
+
+
+def _check_with_arms(policy: LevelPolicy, states: list[State]) -> None:
+    for before, after in itertools.pairwise(states):
+        low, high = _size_of_level(policy, before), _size_of_level(policy, after)
+        if (policy.with_arms == "unread" and low != high) or (policy.with_arms == "falls" and _clearly_less(low, high)):
+            raise ParameterError(
+                f'with_arms="{policy.with_arms}" is not true: the level goes from {low:g} at {_state_in_words(before)} '
+                f'to {high:g} at arms={after[3]:g}; use with_arms="unknown"'
             )
 
 
