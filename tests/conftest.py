@@ -1,11 +1,13 @@
 """Tests compile into a cache of their own and keep Gittins tables of their own, made by the code as it is now.
 
-Hypothesis draws the same examples every time, however slow the machine.
+Their files are in memory where there is enough of it. Hypothesis draws the same examples every time, however slow the
+machine.
 """
 
 import hashlib
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,22 @@ TABLES = hashlib.sha256((ROOT / "src" / "ocucb" / "policies" / "gittins_table.py
 
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE / "numba")
 os.environ["OCUCB_CACHE_DIR"] = str(CACHE / "tables" / TABLES)
+
+# A disk takes milliseconds to sync, thousands of times over, against a power cut, which no test can make.
+MEMORY, MIN_FREE_BYTES = Path("/dev/shm"), 4 << 30
+
+
+def _serves(folder: Path) -> bool:
+    """Return whether files can be written and programs run in a folder, and it has room for all tests."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    found = os.statvfs(folder)
+    return not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize >= MIN_FREE_BYTES
+
+
+if "TMPDIR" not in os.environ and _serves(MEMORY):
+    os.environ["TMPDIR"] = str(MEMORY)
+    tempfile.tempdir = None  # what was found before is looked for again
 
 # A shell that runs tests in the background switches Ctrl-C off, for their children too; some tests send it to those.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
