@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import sys
@@ -10,6 +11,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 os.environ["IPYTHONDIR"] = str(Path(__file__).parent / "_ext" / "ipython")  # of the tutorials' kernels
 logging.getLogger("traitlets").setLevel(logging.WARNING)
+
+ROOT = Path(__file__).parent.parent
+
+
+def digest_of_sources() -> str:
+    """Return a digest of all that what a tutorial prints depends on, besides the tutorial."""
+    files = [ROOT / "constraints.txt", *(ROOT / "src").rglob("*"), *(ROOT / "client" / "src").rglob("*")]
+    seen = hashlib.sha256()
+    for file in sorted(file for file in files if file.is_file() and file.suffix != ".pyc"):
+        seen.update(file.read_bytes())
+    return seen.hexdigest()[:16]
+
 
 project = "ocucb"
 copyright = "the ocucb authors"  # noqa: A001
@@ -30,7 +43,8 @@ extensions = [
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-nb_execution_mode = "force"  # tutorials are executed whenever the site is made
+nb_execution_mode = "cache"  # tutorials are executed anew if they, the package or its dependencies have changed
+nb_execution_cache_path = str(ROOT / ".cache" / "tutorials" / digest_of_sources())
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300

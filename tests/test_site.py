@@ -6,9 +6,11 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from browser import chromium, visit
 
@@ -29,6 +31,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser; each visit has a profile of its own."""
+    with chromium() as opened:
+        yield opened
 
 
 def test_every_page_is_there_as_html_and_as_markdown(site: Path) -> None:
@@ -52,23 +61,22 @@ def test_the_reference_has_every_public_name_and_every_route(site: Path) -> None
     assert "/v1/experiments/{name}/decisions" in (site / "reference" / "http.html").read_text(encoding="utf-8")
 
 
-def test_it_is_read_and_searched_without_a_network(site: Path) -> None:
-    with chromium() as browser, visit(browser, site / "index.html") as seen:
+def test_it_is_read_and_searched_without_a_network(site: Path, browser: Browser) -> None:
+    with visit(browser, site / "index.html") as seen:
         seen.page.goto(f"{(site / 'search.html').as_uri()}?q=horizon")
         seen.page.locator("ul.search li a").first.wait_for(timeout=60_000)
         assert not [address for address in seen.requests if not address.startswith("file:")]
         assert seen.complaints == []
 
 
-def test_a_phone_shows_all_of_it(site: Path) -> None:
-    with chromium() as browser:
-        for page in ("index", "theorem", "reference/library", "reference/http"):
-            with visit(browser, site / f"{page}.html", width=390, scheme="dark") as seen:
-                assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, page
+def test_a_phone_shows_all_of_it(site: Path, browser: Browser) -> None:
+    for page in ("index", "theorem", "reference/library", "reference/http"):
+        with visit(browser, site / f"{page}.html", width=390, scheme="dark") as seen:
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, page
 
 
-def test_the_moving_picture_moves_on_its_page(site: Path) -> None:
-    with chromium() as browser, visit(browser, site / "motion.html") as seen:
+def test_the_moving_picture_moves_on_its_page(site: Path, browser: Browser) -> None:
+    with visit(browser, site / "motion.html") as seen:
         frame = seen.page.frame_locator("iframe")
         frame.locator("#step").click()
         assert frame.locator("#why-title").inner_text() == "Why arm B in round 2?"
