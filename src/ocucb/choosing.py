@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -49,7 +50,9 @@ class Chooser:
         """Do as `choose`, and return all that is to be said of the choice."""
         if not self.shares and (self._certain or self._chances is None):
             slot, known = self._selector.decide() if among is None else self._selector.decide_among(among)
-            return Chosen(slot, known, 1.0 if self._certain or known[1] == 0.0 else None)
+            # Where no score was asked: an arm never pulled or forgotten, or all of them wait for rewards.
+            certain = self._certain or known[1] == 0.0 or not math.isfinite(known[3])
+            return Chosen(slot, known, 1.0 if certain else None)
         policys = self._by_policy(among)
         if policys < 0:
             return Chosen(policys, [], None)
@@ -88,7 +91,8 @@ class Chooser:
 
     def _chance(self, slot: int, policys: int, among: Integers | None) -> float | None:
         """Return how likely the policy chooses a slot, in a round in which it chooses `policys`."""
-        if self._certain or self._selector.arms["learned"][policys] == 0:
+        arm = self._selector.arms[policys]
+        if self._certain or arm["learned"] == 0 or arm["pulls"] == 0.0:
             return float(slot == policys)
         if self._chances is None:
             return None

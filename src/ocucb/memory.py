@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from ocucb.checks import real, whole
@@ -37,6 +37,10 @@ class Window:
         """Return a rule that sees only what is remembered."""
         return rule._replace(window=self.rounds)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and parameters as plain data."""
+        return {"name": self.name, "parameters": {"rounds": self.rounds}}
+
 
 @dataclass(frozen=True)
 class Discount:
@@ -67,19 +71,18 @@ class Discount:
         """Return a rule that sees only what is remembered."""
         return rule._replace(factor=self.factor)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and parameters as plain data."""
+        return {"name": self.name, "parameters": {"factor": self.factor}}
+
 
 Memory: TypeAlias = Window | Discount
 
 MEMORIES: dict[str, type[Window] | type[Discount]] = {Window.name: Window, Discount.name: Discount}
 
 
-def memory_to_dict(memory: Memory) -> dict[str, Any]:
-    """Return name and parameters as plain data."""
-    return {"name": memory.name, "parameters": asdict(memory)}
-
-
 def memory_from_dict(data: object) -> Memory:
-    """Return the memory behind `memory_to_dict`."""
+    """Return the memory behind `to_dict`."""
     if not isinstance(data, dict) or data.get("name") not in MEMORIES or not isinstance(data.get("parameters"), dict):
         raise StateError(f'a memory must be {{"name": "window" or "discount", "parameters": ...}}, got {data!r}')
     try:
@@ -99,10 +102,8 @@ def clean_remembered(data: object, memory: Memory, arms: int) -> dict[str, Any]:
     if not _is_amount(data.get("unit")) or not 0.0 < data["unit"] <= 1.0 or not _is_amount(data.get("rounds")):
         raise StateError("remembered must have a unit between 0 and 1, and rounds")
     for key in ("pulls", "weights", "totals", "waiting"):
-        column = data.get(key)
-        if not isinstance(column, list) or len(column) != arms or not all(map(_is_finite, column)):
-            raise StateError(f"{key} of remembered must be a list of {arms} values of type float")
-        if key != "totals" and min(column) < 0.0:
+        _check_column(data, key, arms)
+        if key != "totals" and min(data[key]) < 0.0:
             raise StateError(f"{key} of remembered has a negative value")
     return data
 
@@ -111,6 +112,9 @@ def _clean_events(data: dict[str, Any], rounds: int, arms: int) -> dict[str, Any
     events, last = data.get("events"), max(0, data["now"] - rounds)
     if not isinstance(events, list):
         raise StateError("events of remembered must be a list")
+    if "totals" in data or "rests" in data:  # older files have neither
+        for key in ("totals", "rests"):
+            _check_column(data, key, arms)
     for event in events:
         whole_event = isinstance(event, list) and len(event) == 3 and type(event[0]) is int and type(event[1]) is int
         if not whole_event or not (event[2] is None or _is_finite(event[2])):
@@ -119,6 +123,12 @@ def _clean_events(data: dict[str, Any], rounds: int, arms: int) -> dict[str, Any
             raise StateError("the saved bandit is inconsistent: an event has no such round or arm")
         last = event[0]
     return data
+
+
+def _check_column(data: dict[str, Any], key: str, arms: int) -> None:
+    column = data.get(key)
+    if not isinstance(column, list) or len(column) != arms or not all(map(_is_finite, column)):
+        raise StateError(f"{key} of remembered must be a list of {arms} values of type float")
 
 
 def _is_finite(value: object) -> bool:

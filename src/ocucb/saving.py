@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ocucb.compiled import Floats, Integers
 from ocucb.errors import OcucbError, ParameterError, StateError
 from ocucb.labels import Label
-from ocucb.memory import Memory, clean_remembered, memory_from_dict, memory_to_dict
+from ocucb.memory import Memory, clean_remembered, memory_from_dict
 from ocucb.noise import NOISES, Noise
 from ocucb.policies import POLICIES, Policy
 from ocucb.selection.moments import COLUMNS, no_moments
@@ -50,7 +50,7 @@ def to_dict(saved: SavedBandit) -> dict[str, Any]:
         known = saved.learned > 0
         added["moments"] = {name: np.where(known, saved.moments[name], 0.0).tolist() for name in COLUMNS}
     if saved.memory is not None:
-        added["memory"], added["remembered"] = memory_to_dict(saved.memory), saved.remembered
+        added["memory"], added["remembered"] = saved.memory.to_dict(), saved.remembered
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -20,9 +20,11 @@ from ocucb import (
     Bandit,
     Bernoulli,
     Discount,
+    EpsilonGreedy,
     Gaussian,
     GaussianUnknownScale,
     Gittins,
+    MaillardSampling,
     Noise,
     OCUCBn,
     ParameterError,
@@ -209,6 +211,37 @@ def test_any_game(
     game.check()
 
 
+@pytest.mark.parametrize("memory", [Window(3), Discount(0.6)], ids=str)
+def test_what_is_saved_goes_on_bit_for_bit(memory: Window | Discount) -> None:
+    """Sums of a window are as they were rounded, and means under a discount survive a change of the unit."""
+    luck, bandit = random.Random(3), Bandit(OCUCBn(), 2, seed=1, memory=memory)
+    for number in range(900):
+        bandit.learn(int(number % 40 == 0), luck.gauss(0.0, 1.0) * 10 ** luck.randint(0, 30))
+        if number % 3 == 0:
+            again = Bandit.from_dict(json.loads(json.dumps(bandit.to_dict(), allow_nan=False)))
+            assert np.array_equal(again.means, bandit.means, equal_nan=True)
+            assert again.to_dict() == bandit.to_dict()
+
+
+def test_files_of_windows_without_sums_are_read() -> None:
+    bandit = Bandit(UCB(), 2, memory=Window(10))
+    bandit.learn_many([0, 1, 0], [1.0, 2.0, 3.0])
+    data = bandit.to_dict()
+    del data["remembered"]["totals"], data["remembered"]["rests"]
+    assert Bandit.from_dict(data).to_dict() == bandit.to_dict()
+
+
+def test_an_arm_whose_pulls_are_forgotten_is_certain_to_be_tried_though_a_late_reward_is_known() -> None:
+    for policy in (EpsilonGreedy(0.5), MaillardSampling(), ThompsonSampling()):
+        bandit = Bandit(policy, 3, Bernoulli(), seed=1, memory=Window(3))
+        for arm in (0, 1, 2, 1, 2, 2):
+            bandit.count_pull(arm)
+        for arm in (0, 1, 2):
+            bandit.learn(arm, 1.0)
+        choice = bandit.decide()
+        assert (choice.arm, choice.probability) == (0, 1.0)
+
+
 @pytest.mark.parametrize("memory", [Window(10**6), Discount(1.0 - 1e-12)], ids=str)
 def test_what_forgets_nothing_is_a_bandit_without_memory(memory: Window | Discount) -> None:
     luck = random.Random(2)
@@ -325,6 +358,7 @@ def test_bad_memories(make: Any, message: str) -> None:
         ({"remembered": {"now": 3, "events": [[1, 9, None]]}}, "no such round or arm"),
         ({"remembered": {"now": 3, "events": [[2, 0, None], [1, 0, None]]}}, "no such round or arm"),
         ({"remembered": {"now": 3, "events": [[1, 0]]}}, "an event of remembered must be"),
+        ({"remembered": {"now": 3, "events": [], "totals": [0.0, 0.0]}}, "rests of remembered must be a list of 2"),
     ],
 )
 def test_bad_files(change: dict[str, Any], message: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ocucb.errors import ParameterError
-from ocucb.memory import Discount, Memory, Window, memory_to_dict
+from ocucb.memory import Discount, Memory, Window
 from ocucb.noise import Noise
 from ocucb.policies import Policy
 from ocucb.policies.policy import Rule
@@ -44,7 +44,7 @@ class Remembering(Policy):
         return self.memory.limit(self.policy.rule())
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "policy": self.policy.to_dict(), "memory": memory_to_dict(self.memory)}
+        return {"name": self.name, "policy": self.policy.to_dict(), "memory": self.memory.to_dict()}
 
     def __str__(self) -> str:
         return f"{self.policy} with {self.memory}"

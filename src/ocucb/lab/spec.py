@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ocucb.errors import ParameterError
 from ocucb.lab.remembering import Remembering
-from ocucb.memory import MEMORIES, Memory, memory_to_dict
+from ocucb.memory import MEMORIES, Memory
 from ocucb.noise import NOISES, Noise
 from ocucb.policies import POLICIES, Policy
 from ocucb.registry import Registry
@@ -70,7 +70,7 @@ def parse_noise(text: object) -> Noise:
 def format_policy(policy: Policy) -> str:
     """Return the text from which `parse_policy` makes this policy, with every parameter in it."""
     if isinstance(policy, Remembering):
-        return f"{format_policy(policy.policy)}{WITH}{_format(memory_to_dict(policy.memory))}"
+        return f"{format_policy(policy.policy)}{WITH}{_format(policy.memory.to_dict())}"
     if POLICIES.get(policy.name) is not type(policy):
         raise ParameterError(
             f"policies in a file must be registered, got {policy.name}, a policy of your own; build the experiment in "
@@ -92,7 +92,7 @@ def format_noise(noise: Noise) -> str:
 def describe_policy(policy: Policy) -> str:
     """Return `format_policy`, or for a policy of the user's own a text that changes when the policy does."""
     if isinstance(policy, Remembering):
-        return f"{describe_policy(policy.policy)}{WITH}{_format(memory_to_dict(policy.memory))}"
+        return f"{describe_policy(policy.policy)}{WITH}{_format(policy.memory.to_dict())}"
     if _is_ours(policy, POLICIES):
         return format_policy(policy)
     rule = policy.rule()

@@ -157,6 +157,8 @@ def _change_unit(state: State) -> None:
                 lose_pulls(state, arm, this.pulls)
         if ever.weight < FORGOTTEN:
             ever.weight, this.total, this.mean, this.learned = 0.0, 0.0, 0.0, 0
+        else:
+            this.mean = this.total / ever.weight  # as that of a bandit is which was saved and read again
 
 
 @kernel

@@ -234,7 +234,12 @@ class Selector:
         if self._state["window"][0]:
             events = np.roll(self._memory.arrays["events"], -int(self._state["events_first"][0]))
             kept = [(when, arm, reward) for when, arm, reward in events[: state["events_count"]].tolist() if arm >= 0]
-            return {"now": state["now"], "events": [[w, a, None if r != r else r] for w, a, r in kept]}
+            return {
+                "now": state["now"],
+                "events": [[w, a, None if r != r else r] for w, a, r in kept],
+                "totals": self.arms["total"].tolist(),  # as they were rounded, which the events do not tell
+                "rests": self.ever["total_rest"].tolist(),
+            }
         pulls, totals, learned = self.arms["pulls"], self.arms["total"], self.arms["learned"] > 0
         return {
             "now": state["now"],
@@ -256,6 +261,13 @@ class Selector:
             self._memory.make_room_for_events(len(events))
             for when, arm, reward in events:
                 forgetting.restore_event(self.address, when, arm, np.nan if reward is None else reward)
+            if "totals" in remembered:  # older files have none
+                arms["total"], ever["total_rest"], known = (
+                    remembered["totals"],
+                    remembered["rests"],
+                    arms["learned"] > 0,
+                )
+                arms["mean"][known] = (arms["total"] + ever["total_rest"])[known] / arms["learned"][known]
         else:
             arms["pulls"], arms["total"], ever["weight"] = (remembered[key] for key in ("pulls", "totals", "weights"))
             ever["waiting"], known = remembered["waiting"], ever["weight"] > 0.0

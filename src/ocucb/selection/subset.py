@@ -146,7 +146,7 @@ def chance(address: int, arm: int, slots: Integers, coin: float, lot: bool, weig
     state = state_at(address)
     arms = arms_at(state.arms)
     heads = pick_among(state, slots, 0.0) if len(slots) > 0 else pick_by_coin(state, 0.0)
-    if arms[heads].learned == 0:  # no score was asked
+    if arms[heads].learned == 0 or arms[heads].pulls == 0.0:  # no score was asked
         return 1.0 if heads == arm else 0.0
     if weights:
         return _share_of_weights(state, arm, slots)
