@@ -104,8 +104,12 @@ BAD: list[tuple[Callable[[Bandit], object], type[OcucbError], str]] = [
     (lambda b: b.decide(["a", "x"]), ArmError, "no arm 'x'; the arms are 'a', 'b'"),
     (lambda b: b.choose(["a", "c"]), ArmError, "arm 'c' is retired; add_arm('c') brings it back"),
     (lambda b: b.peek(["c"]), ArmError, "arm 'c' is retired"),
-    (lambda b: b.choose("ab"), ParameterError, "among must be labels of arms, got 'ab'"),
-    (lambda b: b.choose(3), ParameterError, "among must be labels of arms, got 3"),  # type: ignore[arg-type]
+    (lambda b: b.choose("ab"), ParameterError, "among must be a list of labels of arms, got 'ab'; for one arm"),
+    (lambda b: b.choose(3), ParameterError, "among must be a list of labels of arms, got 3"),  # type: ignore[arg-type]
+    (lambda b: b.choose([True, False]), ParameterError, "among must be a list of labels of arms, got truth values"),
+    (lambda b: b.choose(np.array([True])), ParameterError, "got truth values; name the arms that may be"),
+    (lambda b: b.choose([0.5]), ArmError, "a label must be a string or an integer, got 0.5"),  # type: ignore[list-item]
+    (lambda b: b.choose([["a"]]), ArmError, "a label must be a string or an integer"),  # type: ignore[list-item]
     (lambda b: b.choose([["a"]]), ArmError, "a label must be a string or an integer"),  # type: ignore[list-item]
     (lambda b: b.choose_many(3), ArmError, "count must be at most 2, the arms in play, got 3"),
     (lambda b: b.choose_many(0), ParameterError, "count must be 1 or more, got 0"),

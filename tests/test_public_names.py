@@ -147,7 +147,7 @@ def test_what_is_known_of_arms_has_these_parts() -> None:
     one = [field.name for field in dataclasses.fields(ocucb.ArmStatistics)]
     assert one == ["pulls", "pending", "mean", "index", "effective_arms"]
     assert [field.name for field in dataclasses.fields(ocucb.Choice)] == ["arm", "statistics", "probability"]
-    many = ("arms", "retired", "pulls", "pending", "means", "indices", "effective_arms", "spreads")
+    many = ("arms", "retired", "pulls", "pending", "means", "indices", "effective_arms", "spreads", "remembered")
     assert ocucb.Statistics._fields == many
 
 

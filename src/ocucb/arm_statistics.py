@@ -52,7 +52,8 @@ class Statistics(NamedTuple):
 
     A mean is nan before the first reward. An index is inf before the first pull, -inf while the arm waits for its first
     reward and once it is retired. Effective arms are nan before the first pull and of retired arms. Spreads of the
-    rewards are 0 while these are all equal, and None if the noise family has no use for them.
+    rewards are 0 while these are all equal, and None if the noise family has no use for them. Under a memory means are
+    those of what is remembered, and `remembered` are the pulls that are; else it is None.
     """
 
     arms: tuple[Label, ...]
@@ -63,6 +64,7 @@ class Statistics(NamedTuple):
     indices: Floats
     effective_arms: Floats
     spreads: Floats | None = None
+    remembered: Floats | None = None
 
 
 def arm_statistics(pulls: float, learned: float, mean: float, index: float, effective: float) -> ArmStatistics:
@@ -89,4 +91,5 @@ def statistics_of(selector: Selector, labels: Sequence[Label], slots: npt.NDArra
         indices=selector.indices()[slots],
         effective_arms=selector.effective()[slots],
         spreads=None if spreads is None else spreads[slots],
+        remembered=None if (remembered := selector.remembered_pulls()) is None else remembered[slots],
     )

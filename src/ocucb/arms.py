@@ -38,10 +38,12 @@ class Arms:
     def slots_among(self, labels: Iterable[Label]) -> Integers:
         """Return the slots of one or more arms, of which some may be retired."""
         if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise ParameterError(f"among must be labels of arms, got {labels!r}")
+            raise ParameterError(f"among must be a list of labels of arms, got {labels!r}; for one arm, a list of it")
         labels = labels if isinstance(labels, list | tuple) else list(labels)
         if not labels:
             raise ArmError("among must name at least one arm, got none")
+        if isinstance(labels[0], bool | np.bool_):  # which would count as the arms 0 and 1
+            raise ParameterError("among must be a list of labels of arms, got truth values; name the arms that may be")
         if self._numbered and type(labels[0]) is int:
             slots = np.array(labels)
             if slots.dtype == np.int64 and slots.ndim == 1 and slots.min() >= 0 and slots.max() < len(self.labels):

@@ -27,7 +27,7 @@ from ocucb.policies import Policy
 from ocucb.saving import SavedBandit
 from ocucb.selection import Selector
 from ocucb.shares import Shares, clean_shares
-from ocucb.suitability import check_suitable
+from ocucb.suitability import check_suitable, check_verdicts
 from ocucb.verdict import Verdict, find_verdict
 
 
@@ -365,7 +365,7 @@ class Bandit:
         and have one mean, and that a reward is late or lost does not depend on its value.
         """
         error = 1.0 - clean_confidence(confidence)
-        self._refuse_if_forgetting()
+        check_verdicts(self._memory)
         with self._lock:
             playing = self._arms.playing()
             known, spreads = self._selector.arms[playing], self._selector.spreads()
@@ -380,7 +380,7 @@ class Bandit:
         assumes.
         """
         confidence = clean_confidence(confidence)
-        self._refuse_if_forgetting()
+        check_verdicts(self._memory)
         with self._lock:
             arms = self._selector.arms
             return find_verdict(
@@ -457,12 +457,6 @@ class Bandit:
                 moments=self._selector.moments.copy() if self._noise.family().spreads else None,
                 memory=self._memory,
                 remembered=self._selector.remembered() if self._memory is not None else None,
-            )
-
-    def _refuse_if_forgetting(self) -> None:
-        if self._memory is not None:
-            raise ParameterError(
-                f"with {self._memory} there are no verdicts and no intervals: what drifts has no one mean to be sure of"
             )
 
     def _use_shares(self, shares: dict[int, float]) -> None:

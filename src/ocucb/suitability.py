@@ -1,4 +1,4 @@
-"""Which policies go with which noise families and memories."""
+"""Which policies go with which noise families and memories, and where there are verdicts."""
 
 from __future__ import annotations
 
@@ -24,4 +24,12 @@ def check_suitable(policy: Policy, noise: Noise, memory: Memory | None = None) -
         raise ParameterError(
             f"{policy} reads a divergence that all arms share, and under {noise} each arm has its own; "
             "use OCUCBn(), KLUCB() or ThompsonSampling()"
+        )
+
+
+def check_verdicts(memory: Memory | None) -> None:
+    """Raise one clear line if there are neither verdicts nor intervals, because something is forgotten."""
+    if memory is not None:
+        raise ParameterError(
+            f"with {memory} there are no verdicts and no intervals: what drifts has no one mean to be sure of"
         )

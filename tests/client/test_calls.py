@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from client.proxy import Proxy
-from ocucb import UCB, Gaussian
+from ocucb import UCB, Discount, Gaussian
 from ocucb_client import (
     Client,
     ClientError,
@@ -59,6 +59,37 @@ def test_some_arms_different_ones_shares_and_probabilities(client: Any, admin: C
     assert next(iter(admin.export(f"{name} shared"))).probability == made.probability
     with pytest.raises(InvalidError):
         admin.set_shares(f"{name} shared", {7: 0.6, "control": 0.4})
+
+
+@pytest.mark.parametrize("wrong", ["red", 3, [], [0.5], [True]])
+def test_arms_that_are_no_list_of_labels_are_refused_before_they_are_sent(client: Any, name: str, wrong: Any) -> None:
+    with pytest.raises(InvalidError, match=r"among must|a label must be a string or an integer"):
+        client.decide(name, among=wrong)
+
+
+def test_units_that_are_no_list_are_refused_before_they_are_sent(client: Any, name: str) -> None:
+    for wrong in ("visitor", 3, [], [7]):
+        with pytest.raises(InvalidError, match="units must be a list of"):
+            client.decide_for_units(name, wrong)
+
+
+def test_a_memory(client: Any, admin: Client, name: str) -> None:
+    given: dict[str, Any] = {"w": {"name": "window", "rounds": 2}, "d": Discount(0.75)}
+    for which, memory in given.items():
+        admin.create(f"{name} {which}", ["red", "green"], memory=memory)
+    made = [admin.experiment(f"{name} {which}").memory for which in given]
+    assert made == [{"name": "window", "rounds": 2}, {"name": "discount", "factor": 0.75}]
+    assert admin.experiment(name).memory is None
+    for value in (1.0, 0.0, 0.5):
+        client.reward(client.decide(f"{name} w"), value)
+    assert [arm.statistics.mean for arm in admin.arms(f"{name} w")] == [0.5, 0.0]
+    with pytest.raises(InvalidError, match="there are no verdicts and no intervals: what drifts"):
+        admin.verdict(f"{name} w")
+    decision = client.decide(f"{name} d")
+    client.reward(decision, 1.0)
+    (refused,) = admin.correct_rewards([(decision, None)])
+    assert isinstance(refused.error, ConflictError)
+    assert "can be corrected: with Discount(factor=0.75)" in str(refused.error)
 
 
 def test_a_verdict_and_its_winner(client: Any, admin: Client, name: str) -> None:

@@ -81,6 +81,9 @@ def test_decisions_made_at_once_must_stand_together(node: Node) -> None:
 
 BAD: list[tuple[Callable[[], Any], type[OcucbError], str]] = [
     (lambda: Decide("colours", among=()), RequestError, "among must name 1 to 10000 arms, got 0"),
+    (lambda: Decide("colours", among="red"), RequestError, "among must be a list of labels of arms, got 'red'"),  # type: ignore[arg-type]
+    (lambda: Decide("colours", among=(True,)), ArmError, "a label must be a string or an integer, got True"),
+    (lambda: Decide("colours", among=(0.5,)), ArmError, "a label must be a string or an integer, got 0.5"),  # type: ignore[arg-type]
     (lambda: Decide("colours", among=("red", "pink")), ArmError, "no arm 'pink'"),
     (lambda: Decide("colours", among=("grey",)), ArmError, "arm 'grey' is retired"),
     (lambda: Decide("colours", count=4, different=True), ArmError, "count must be at most 3"),

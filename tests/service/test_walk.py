@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ocucb import Bounded, OCUCBn, Policy, ThompsonSampling
+from ocucb import UCB, Bounded, Discount, OCUCBn, Policy, ThompsonSampling, Window
 from ocucb.errors import OcucbError
+from ocucb.memory import Memory
 from ocucb.service.callers import LoopCaller, PendingRequest
 from ocucb.service.engine import Limits
 from ocucb.service.errors import UnavailableError
@@ -72,10 +73,14 @@ class Walker:
             self.counted[request.decision] = request.value
 
 
-@pytest.mark.parametrize("policy", [OCUCBn(), ThompsonSampling()], ids=lambda policy: policy.name)
-def test_a_long_walk(start: Callable[..., Node], clock: ManualClock, policy: Policy) -> None:
+@pytest.mark.parametrize(
+    ("policy", "memory"),
+    [(OCUCBn(), None), (ThompsonSampling(), None), (UCB(), Window(60)), (OCUCBn(), Discount(0.7))],
+    ids=str,
+)
+def test_a_long_walk(start: Callable[..., Node], clock: ManualClock, policy: Policy, memory: Memory | None) -> None:
     nodes = [start(limits=Limits(sweep=3600.0, snapshot=100)) for _ in range(2)]
-    nodes[0].create(policy=policy, noise=Bounded(0.0, 1.0), window=30.0, sticky=20.0, late="accept")
+    nodes[0].create(policy=policy, noise=Bounded(0.0, 1.0), window=30.0, sticky=20.0, late="accept", memory=memory)
     walker = Walker(seed=3)
 
     async def walk() -> None:

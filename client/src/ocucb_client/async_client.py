@@ -194,6 +194,7 @@ class AsyncClient:
         metadata: Mapping[str, Any] | None = None,
         seed: int | None = None,
         shares: Mapping[Label, float] | None = None,
+        memory: Family = None,
         idempotency_key: str | None = None,
     ) -> ExperimentStatus:
         """Create an experiment; the parameters are those of `Client.create`."""
@@ -211,6 +212,7 @@ class AsyncClient:
             metadata=metadata,
             seed=seed,
             shares=shares,
+            memory=memory,
             idempotency_key=idempotency_key,
         )
         return await self._transport.send(call)

@@ -36,13 +36,16 @@ ITEMS_PER_PAGE = 1000
 
 
 class HasToDict(Protocol):
-    """A policy or a noise family of `ocucb`: `to_dict` returns its "name" and its "parameters"."""
+    """A policy, a noise family or a memory of `ocucb`: `to_dict` returns its "name" and its "parameters"."""
 
     def to_dict(self) -> Mapping[str, Any]: ...
 
 
 Family: TypeAlias = str | Mapping[str, Any] | HasToDict | None
-"""A policy or a noise family: its name, its name and parameters, or an object of `ocucb`. None for the default."""
+"""A policy, a noise family or a memory: its name, with parameters or without, or an object of `ocucb`.
+
+None is the default.
+"""
 
 
 Rewarding: TypeAlias = tuple[Decision | str, float] | tuple[Decision | str, float, str | None]
@@ -92,11 +95,11 @@ def decide_for_units(
     experiment: str, units: Iterable[str], idempotency_key: str | None, among: Iterable[Label] | None
 ) -> Call[list[Decision]]:
     """Make a decision for each of many units."""
-    return _decide(experiment, {"units": list(units), **_among(among)}, idempotency_key, models.read_decisions)
+    return _decide(experiment, {"units": checks.units(units), **_among(among)}, idempotency_key, models.read_decisions)
 
 
 def _among(arms: Iterable[Label] | None) -> dict[str, Any]:
-    return {} if arms is None else {"among": list(checks.labels(arms))}
+    return {} if arms is None else {"among": checks.among(arms)}
 
 
 def _decide(experiment: str, body: dict[str, Any], key: str | None, read: Callable[[Any], T]) -> Call[T]:
@@ -151,6 +154,7 @@ def create(
     metadata: Mapping[str, Any] | None,
     seed: int | None,
     shares: Mapping[Label, float] | None,
+    memory: Family,
     idempotency_key: str | None,
 ) -> Call[ExperimentStatus]:
     """Create an experiment; what is None is left to the service."""
@@ -171,6 +175,7 @@ def create(
         "metadata": None if metadata is None else dict(metadata),
         "seed": seed,
         "shares": None if shares is None else _shares(shares),
+        "memory": _family(memory),
     }
     body = _encode({name: value for name, value in given.items() if value is not None})
     key = checks.idempotency_key(idempotency_key)
@@ -309,7 +314,7 @@ def _experiment_path(name: str, *more: str) -> str:
 
 
 def _family(given: Family) -> Any:
-    """Return a policy or a noise family as the service writes it."""
+    """Return a policy, a noise family or a memory as the service writes it."""
     if given is None or isinstance(given, str | Mapping):
         return given
     try:
@@ -317,8 +322,8 @@ def _family(given: Family) -> Any:
         return {"name": data["name"], **data["parameters"]}
     except (AttributeError, KeyError, TypeError):
         raise wrong_value(
-            f"expected a policy or noise: its name, a mapping with its name and parameters, or an object of ocucb; "
-            f"got {given!r}"
+            "expected a policy, noise or memory: its name, a mapping with its name and parameters, "
+            f"or an object of ocucb; got {given!r}"
         ) from None
 
 

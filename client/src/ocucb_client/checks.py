@@ -69,6 +69,26 @@ def labels(arms: object) -> list[Label]:
     return found
 
 
+def among(arms: object) -> list[Label]:
+    """Return the labels of some arms."""
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise wrong_value(f"among must be a list of labels of arms, got {arms!r}; for one arm, a list of it")
+    found = [label(one) for one in arms]
+    if not found:
+        raise wrong_value("among must name at least one arm, got none")
+    return found
+
+
+def units(given: object) -> list[str]:
+    """Return the names of units."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise wrong_value(f"units must be a list of texts, got {given!r}; for one unit, decide(..., unit=...)")
+    found = list(given)
+    if not found or not all(isinstance(unit, str) for unit in found):
+        raise wrong_value(f"units must be a list of at least one text, got {found!r}")
+    return found
+
+
 def path_segment(what: str, text: str) -> str:
     """Return text as one segment of a path; one that could lead elsewhere is refused."""
     try:

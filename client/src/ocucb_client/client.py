@@ -219,6 +219,7 @@ class Client:
         metadata: Mapping[str, Any] | None = None,
         seed: int | None = None,
         shares: Mapping[Label, float] | None = None,
+        memory: Family = None,
         idempotency_key: str | None = None,
     ) -> ExperimentStatus:
         """Create an experiment; only its name and its arms must be given.
@@ -237,6 +238,8 @@ class Client:
         metadata : anything about the experiment; the service only keeps it.
         seed : for policies and shares, which draw at random.
         shares : the part of all decisions that some arms get, whatever the policy chooses: {"control": 0.1}.
+        memory : what the policy remembers, for a world that drifts: {"name": "window", "rounds": 5000},
+            {"name": "discount", "factor": 0.999}, or an object of `ocucb`; None for everything.
         """
         call = calls.create(
             name,
@@ -252,6 +255,7 @@ class Client:
             metadata=metadata,
             seed=seed,
             shares=shares,
+            memory=memory,
             idempotency_key=idempotency_key,
         )
         return self._transport.send(call)

@@ -122,6 +122,7 @@ _STATUS_OF_CODE: Mapping[str, int] = MappingProxyType(
         "unknown-experiment": 404,
         "reward-conflict": 409,
         "no-reward": 409,
+        "not-correctable": 409,
         "not-archived": 409,
         "archived": 409,
         "too-late": 410,

@@ -127,6 +127,7 @@ class Experiment:
     decisions, rewards  so far; `total` is the sum of these rewards
     policy, noise       the name and every parameter
     shares              of all decisions, by arm
+    memory              the name and every parameter; None if everything is remembered
     winner_confidence   at which a winner is looked for, to be the only arm played; None for not at all
     winner              the only arm that is played, if there is one
     the others          as they were given to `create`
@@ -152,6 +153,7 @@ class Experiment:
     shares: dict[Label, float]
     winner_confidence: float | None
     winner: Label | None
+    memory: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

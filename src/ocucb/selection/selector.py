@@ -228,6 +228,10 @@ class Selector:
         counts = self.ever[slot] if self._forgets else this
         return float(counts["pulls"]), float(counts["learned"]), float(this["mean"]) if this["learned"] > 0 else np.nan
 
+    def remembered_pulls(self) -> Floats | None:
+        """Return how many pulls of each slot are remembered, pending ones included; None if nothing is forgotten."""
+        return np.asarray(self.arms["pulls"] * self._state["unit"]) if self._forgets else None
+
     def remembered(self) -> dict[str, Any]:
         """Return what is remembered, as plain data."""
         state = {name: self._state[name][0].item() for name in ("now", "unit", "remembered", "events_count")}

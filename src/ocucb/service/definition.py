@@ -13,6 +13,7 @@ from ocucb.bandit import Bandit
 from ocucb.checks import above, as_float, one_of, whole
 from ocucb.errors import OcucbError, RewardError
 from ocucb.labels import Label, clean_labels
+from ocucb.memory import Memory, Window, memory_from_dict
 from ocucb.noise import NOISES, Gaussian, Noise
 from ocucb.policies import POLICIES, OCUCBn, Policy
 from ocucb.service.errors import RequestError
@@ -22,6 +23,7 @@ WIDE_REWARD = 1e100  # so many rewards of that size as can ever be counted have 
 MAX_REMEMBERED_WARM = 1000
 MAX_WINDOW = 10 * 366 * 86_400.0  # seconds
 MAX_ARMS_PER_EXPERIMENT = 1_000_000
+MAX_REMEMBERED_ROUNDS = 100_000  # of a window, whose pulls and rewards are all part of a snapshot
 MAX_METADATA = 10_000  # characters of JSON, and METADATA_PER_ARM more for each arm
 METADATA_PER_ARM = 200
 
@@ -43,6 +45,8 @@ class Definition:
         is refused.
     partial_rewards : a decision may have several rewards within its window, and their sum counts when that has passed.
     shares : pairs of an arm and the part of all decisions that it gets, whatever the policy chooses; see `Bandit`.
+    memory : what the policy sees, for a world that drifts: `Window(rounds)`, `Discount(factor)`, or None for all.
+        A round is a decision; a reward is remembered from the round in which it came.
     metadata : anything about the arms or the experiment, as plain data; the service only keeps it.
     """
 
@@ -59,13 +63,14 @@ class Definition:
     reward_bounds: tuple[float, float] = (-WIDE_REWARD, WIDE_REWARD)
     shares: tuple[tuple[Label, float], ...] = ()
     partial_rewards: bool = False
+    memory: Memory | None = None
 
     def __post_init__(self) -> None:
         clean_name(self.name)
         arms = tuple(clean_arm(label) for label in clean_labels(self.arms))
         whole("the number of arms", len(arms), 1, "split the experiment", high=MAX_ARMS_PER_EXPERIMENT)
         object.__setattr__(self, "arms", arms)
-        scratch = Bandit(self.policy, [0], self.noise, self.seed)
+        scratch = Bandit(self.policy, [0], self.noise, self.seed, memory=self.memory)
         object.__setattr__(self, "policy", POLICIES.from_dict(self.policy.to_dict()))
         object.__setattr__(self, "noise", NOISES.from_dict(self.noise.to_dict()))
         for name in ("window", "sticky"):
@@ -75,6 +80,7 @@ class Definition:
         if not -math.inf < low <= high < math.inf:
             raise RequestError(f"reward_bounds must be two finite numbers in order, got {low} and {high}")
         object.__setattr__(self, "reward_bounds", (low, high))
+        self._check_memory()
         if self.on_expiry != "forget":
             scratch.learn(0, self.on_expiry)
             self.check_reward(self.on_expiry)
@@ -92,18 +98,28 @@ class Definition:
             self.bandit()  # which checks them
         encode(self.to_dict())
 
+    def _check_memory(self) -> None:
+        if isinstance(self.memory, Window) and self.memory.rounds > MAX_REMEMBERED_ROUNDS:
+            raise RequestError(
+                f"a window of an experiment must be {MAX_REMEMBERED_ROUNDS} rounds or less, got {self.memory.rounds}; "
+                "a discount may remember more"
+            )
+        if self.memory is not None and max(map(abs, self.reward_bounds)) > WIDE_REWARD:
+            raise RequestError(f"reward_bounds must be within {WIDE_REWARD:g} of 0 where something is forgotten")
+
     def bandit(self) -> Bandit:
         """Return the bandit as it is before the first decision."""
-        return Bandit(self.policy, self.arms, self.noise, self.seed, shares=dict(self.shares))
+        return Bandit(self.policy, self.arms, self.noise, self.seed, shares=dict(self.shares), memory=self.memory)
 
     def warm_up(self) -> None:
         """Compile what decisions of this policy need, or load it: no transaction should wait for that."""
-        needed = encode([self.policy.to_dict(), self.noise.to_dict()])
+        remembered = None if self.memory is None else self.memory.name
+        needed = encode([self.policy.to_dict(), self.noise.to_dict(), remembered])
         if needed in _warm:
             return
         low, high = self.noise.support()
         reward = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
-        scratch = Bandit(self.policy, [0, 1], self.noise, self.seed)
+        scratch = Bandit(self.policy, [0, 1], self.noise, self.seed, memory=self.memory)
         with contextlib.suppress(OcucbError):  # as of a horizon of one round
             for _ in range(3):
                 scratch.learn(scratch.decide().arm, reward)
@@ -137,6 +153,7 @@ class Definition:
             "reward_bounds": list(self.reward_bounds),
             **({"shares": [list(pair) for pair in self.shares]} if self.shares else {}),
             **({"partial_rewards": True} if self.partial_rewards else {}),
+            **({} if self.memory is None else {"memory": self.memory.to_dict()}),
         }
 
     @classmethod
@@ -146,7 +163,8 @@ class Definition:
         bounds = data["reward_bounds"] if "reward_bounds" in data else _bounds_of_old(data["on_expiry"])
         read = {"arms": tuple(data["arms"]), "policy": policy, "noise": noise, "reward_bounds": tuple(bounds)}
         shares = tuple((label, share) for label, share in data.get("shares", ()))
-        return cls(**{**data, **read, "shares": shares})
+        memory = None if data.get("memory") is None else memory_from_dict(data["memory"])
+        return cls(**{**data, **read, "shares": shares, "memory": memory})
 
 
 _warm: set[str] = set()

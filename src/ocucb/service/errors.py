@@ -10,6 +10,7 @@
         │   ├── NameTakenError            another experiment has this name
         │   ├── RewardConflictError       the decision already has a different reward
         │   ├── NoRewardError             the decision has no reward that could be corrected
+        │   ├── NotCorrectableError       no reward of the experiment can be corrected
         │   ├── KeyReusedError            the idempotency key belongs to a different request
         │   └── NotArchivedError          only an experiment that is archived can be deleted
         ├── ClosedError
@@ -82,6 +83,13 @@ class NoRewardError(ConflictError):
 
     def __init__(self) -> None:
         super().__init__("this decision has no reward that was counted, so there is nothing to correct")
+
+
+class NotCorrectableError(ConflictError):
+    """No reward of the experiment can be corrected."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"no reward of experiment {name!r} can be corrected: {reason}")
 
 
 class KeyReusedError(ConflictError):

@@ -9,6 +9,7 @@ from ocucb.arm_statistics import Choice
 from ocucb.bandit import Bandit
 from ocucb.errors import ArmError, HorizonError, OcucbError
 from ocucb.labels import Label
+from ocucb.memory import Window
 from ocucb.service import records
 from ocucb.service.definition import Definition
 from ocucb.service.errors import LogError
@@ -54,6 +55,12 @@ class ExperimentState:
             raise LogError(f"entry 1 defines no experiment: {error}") from None
         state.last_mark = mark(first)
         return state
+
+    @property
+    def size(self) -> int:
+        """How much a snapshot has to say: of each arm, and of each pull and reward that a window remembers."""
+        memory = self.definition.memory
+        return len(self.labels) + (2 * min(memory.rounds, self.bandit.rounds) if isinstance(memory, Window) else 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain data."""
@@ -160,9 +167,12 @@ class ExperimentState:
         if entry.reward is None:
             raise LogError(f"entry {entry.seq} of the log has no reward")
         arm = _arm(entry)
-        _, before = self.bandit.learned(arm)
-        self.bandit.learn(arm, entry.reward)
-        self.rounding_errors.added(arm, before, entry.reward)
+        if self.definition.memory is None:
+            _, before = self.bandit.learned(arm)
+            self.bandit.learn(arm, entry.reward)
+            self.rounding_errors.added(arm, before, entry.reward)
+        else:  # which no correction can change
+            self.bandit.learn(arm, entry.reward)
         self.history.reward(entry.reward)
 
     def _partial(self, entry: Entry) -> None:
@@ -215,6 +225,9 @@ class ExperimentState:
         for arm, _ in pairs:
             if arm not in self.bandit:
                 raise ArmError(f"no arm {arm!r}; add it first, or leave it out of the log")
+        if self.definition.memory is not None:
+            self._play_imported(pairs)
+            return
         rewards: dict[Label, list[float]] = {}
         for arm, reward in pairs:
             rewards.setdefault(arm, []).append(reward)
@@ -224,6 +237,12 @@ class ExperimentState:
         self.bandit.merge(elsewhere)  # which leaves what is pending here pending
         for arm, values in rewards.items():
             self.rounding_errors.replaced(arm, before[arm], values, self.bandit.learned(arm)[1])
+
+    def _play_imported(self, pairs: Iterable[tuple[Label, float]]) -> None:
+        """Take imported pulls as rounds, in their order; what is pending here stays so. No sum can overflow."""
+        for arm, reward in pairs:
+            self.bandit.count_pull(arm)
+            self.bandit.learn(arm, reward)
 
     def _status(self, entry: Entry) -> None:
         self.status = records.ACTIVE if entry.kind == records.RESUMED else entry.kind

@@ -49,6 +49,7 @@ from ocucb.service.requests import (
 )
 from ocucb.service.reward_handlers import check_open, correct, expire, reward
 from ocucb.service.text import encode
+from ocucb.suitability import check_verdicts
 
 LOOK_AGAIN = 1.01
 
@@ -193,6 +194,7 @@ def _set_winner_rule(batch: Batch, request: SetWinnerRule) -> Changed:
 
 def _verdict(batch: Batch, request: AskVerdict) -> UnreadVerdict:
     state = batch.experiment(request.experiment)
+    check_verdicts(state.definition.memory)
     known = state.bandit.statistics(retired=True)
     return UnreadVerdict(state.definition, known, state.bandit.rounds, request.confidence)
 

@@ -65,6 +65,10 @@ class Decide:
     def __post_init__(self) -> None:
         _check_texts(self.experiment, self.idempotency_key, self.unit)
         if self.among is not None:
+            if not isinstance(self.among, list | tuple):  # a text would be read as arms of one letter each
+                raise RequestError(
+                    f"among must be a list of labels of arms, got {self.among!r}; for one arm, a list of it"
+                )
             if not 1 <= len(self.among) <= MAX_ARMS_NAMED:
                 raise RequestError(f"among must name 1 to {MAX_ARMS_NAMED} arms, got {len(self.among)}")
             object.__setattr__(self, "among", tuple(dict.fromkeys(clean_arm(arm) for arm in self.among)))
@@ -309,7 +313,8 @@ class View(NamedTuple):
 
     An arm has `pulls - pending` rewards. Decisions and rewards of `history` are those made here: no imported ones.
     `added` has the metadata of arms that were added later. `winner` is the only arm that is played, if there is one,
-    and `winner_confidence` that at which one is looked for. `verdict` is None also for very many arms.
+    and `winner_confidence` that at which one is looked for. `verdict` is None also for very many arms. Under a memory
+    `means` are those of what is remembered, and `remembered` are the pulls that are.
     """
 
     definition: Definition
@@ -326,6 +331,7 @@ class View(NamedTuple):
     indices: tuple[float, ...] = ()
     effective_arms: tuple[float, ...] = ()
     spreads: tuple[float, ...] | None = None
+    remembered: tuple[float, ...] | None = None
     history: tuple[Span, ...] = ()
     shares: tuple[tuple[Label, float], ...] = ()
     winner_confidence: float | None = None
@@ -377,12 +383,13 @@ class UnreadView(NamedTuple):
             indices=tuple(known.indices[playing].tolist()),
             effective_arms=tuple(known.effective_arms[playing].tolist()),
             spreads=None if known.spreads is None else tuple(known.spreads[playing].tolist()),
+            remembered=None if known.remembered is None else tuple(known.remembered[playing].tolist()),
             verdict=self._verdict(len(playing)),
         )
 
     def _verdict(self, playing: int) -> Verdict | None:
         made = self.short.definition
-        if playing > MAX_ARMS_JUDGED or made.noise.evidence() is None:
+        if playing > MAX_ARMS_JUDGED or made.noise.evidence() is None or made.memory is not None:
             return None
         return UnreadVerdict(made, self.known, self.short.rounds, PAGE_CONFIDENCE).read()
 

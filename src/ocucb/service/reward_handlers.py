@@ -11,6 +11,7 @@ from ocucb.service.batch import Batch
 from ocucb.service.errors import (
     ArchivedError,
     NoRewardError,
+    NotCorrectableError,
     RequestError,
     RewardConflictError,
     TooLateError,
@@ -90,6 +91,7 @@ def correct(batch: Batch, request: Correct) -> Corrected:
     value = None if request.value is None else as_float(request.value)
     if standing.reward == value:
         return Corrected(request.decision, state.name, "repeated")
+    _check_correctable(state)
     if value is not None:
         state.definition.check_reward(value)
     about = {"was": standing.reward, "counted": counted}
@@ -101,6 +103,19 @@ def correct(batch: Batch, request: Correct) -> Corrected:
     what = {"decision": request.decision, "was": standing.reward, "reward": value}
     batch.note_change(entry.kind, state.name, entry=entry.seq, **what)
     return Corrected(request.decision, state.name, "corrected")
+
+
+def _check_correctable(state: ExperimentState) -> None:
+    memory, noise = state.definition.memory, state.definition.noise
+    if memory is not None:
+        raise NotCorrectableError(
+            state.name, f"with {memory} it is not known what is still remembered of it; it will be forgotten in time"
+        )
+    if noise.family().spreads:
+        raise NotCorrectableError(
+            state.name,
+            f"under {noise} the spread of the other rewards is not known without it; reward_bounds refuse wrong ones",
+        )
 
 
 def expire(batch: Batch, request: Expire) -> int:

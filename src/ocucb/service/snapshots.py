@@ -20,7 +20,7 @@ from ocucb.service.records import Snapshot
 from ocucb.service.stores import Store
 
 MAX_SCHEDULED = 64
-ARMS_PER_ENTRY = 10  # to read an entry takes about as long as to write and read so many arms of a snapshot
+ARMS_PER_ENTRY = 10  # to read an entry takes about as long as to write and read so many arms of a snapshot, or events
 MIN_ENTRIES = 200  # since the last snapshot, to take one of a state that leaves memory
 MAX_CLOSING_SECONDS = 20.0
 
@@ -41,9 +41,9 @@ class Snapshots:
         self._thread.start()
 
     def schedule(self, state: ExperimentState, entries: int) -> None:
-        """Schedule a state `entries` entries after its last snapshot, or as many as pay for its arms."""
+        """Schedule a state `entries` entries after its last snapshot, or as many as pay for its size."""
         new = state.seq - state.snapshot_seq
-        if new >= max(entries, len(state.labels) // ARMS_PER_ENTRY) and self._scheduled.empty() and self._taken.empty():
+        if new >= max(entries, state.size // ARMS_PER_ENTRY) and self._scheduled.empty() and self._taken.empty():
             state.snapshot_seq = state.seq
             self._scheduled.put((state.id, state.to_dict()))
 
@@ -96,4 +96,4 @@ def _new_entries(state: ExperimentState) -> int:
 
 
 def _is_worth(state: ExperimentState) -> bool:
-    return _new_entries(state) >= max(MIN_ENTRIES, len(state.labels) // ARMS_PER_ENTRY)
+    return _new_entries(state) >= max(MIN_ENTRIES, state.size // ARMS_PER_ENTRY)

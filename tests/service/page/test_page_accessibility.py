@@ -70,7 +70,7 @@ def test_nor_does_a_form_that_was_refused(seen: Seen) -> None:
     page.goto("/new")
     page.get_by_label("Policy", exact=True).select_option("moss")
     page.get_by_role("button", name="Create").click()
-    page.get_by_text("moss needs a horizon").wait_for()
+    page.get_by_text("This must be filled in for moss").wait_for()
     assert accessibility_violations(page) == []
     page.goto("/experiments/axe played")
     page.get_by_label("Label").fill("first")

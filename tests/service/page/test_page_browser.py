@@ -180,7 +180,7 @@ def test_what_is_wrong_with_a_form_is_said_beside_it(site: Site, seen: Seen) -> 
     page.get_by_label("Arms, one per line").fill("x\nx")
     page.get_by_label("Policy", exact=True).select_option("moss")
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_text("moss needs a horizon")).to_be_visible()
+    expect(page.get_by_text("This must be filled in for moss")).to_be_visible()
     expect(page.get_by_label("horizon")).to_have_attribute("aria-invalid", "true")
     page.get_by_label("horizon").fill("10,000")
     page.get_by_role("button", name="Create").click()

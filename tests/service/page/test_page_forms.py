@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from ocucb import Discount, Window
+from ocucb.memory import MEMORIES
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.service.web.page.forms import (
     DEFAULTS,
+    MEMORIES_IN_WORDS,
     PARAMETER_HELP,
     FormError,
     Parameter,
@@ -17,6 +20,7 @@ from ocucb.service.web.page.forms import (
 from ocucb.service.web.page.views import describe_noises
 
 POLICY_PARAMETERS, NOISE_PARAMETERS = parameters_of(POLICIES), parameters_of(NOISES)
+MEMORY_PARAMETERS = parameters_of(MEMORIES)
 FILLED = {**DEFAULTS, "name": "any", "arms": "a\nb"}
 
 
@@ -35,7 +39,8 @@ def test_the_tables_are_covered() -> None:
         "exponential": "waiting times (exponential)",
         "gaussian-unknown-scale": "numbers whose scale nobody knows in advance (gaussian-unknown-scale)",
     }
-    assert {each.name for each in (*POLICY_PARAMETERS, *NOISE_PARAMETERS)} == set(PARAMETER_HELP)
+    assert {each.name for each in (*POLICY_PARAMETERS, *NOISE_PARAMETERS, *MEMORY_PARAMETERS)} == set(PARAMETER_HELP)
+    assert list(MEMORIES_IN_WORDS) == ["everything", *MEMORIES]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -70,6 +75,18 @@ def test_times_and_what_follows_them() -> None:
     assert (plain.window, plain.sticky, plain.on_expiry, plain.late) == (None, None, "forget", "refuse")
 
 
+def test_shares_memory_and_parts() -> None:
+    filled = {"shares": "a 10 %\nb: 0.25", "memory": "window", "memory.rounds": "5,000"}
+    made = read_definition({**FILLED, **filled, "window": "1", "partial_rewards": "yes"})
+    assert (made.shares, made.memory, made.partial_rewards) == ((("a", 0.1), ("b", 0.25)), Window(5000), True)
+    faded = read_definition(
+        {**FILLED, "memory": "discount", "memory.factor": "0.999", "arms": "a\nplan 5", "shares": "plan 5 = 5%"}
+    )
+    assert (faded.memory, faded.shares) == (Discount(0.999), (("plan 5", 0.05),))
+    plain = read_definition(FILLED)
+    assert (plain.shares, plain.memory, plain.partial_rewards) == ((), None, False)
+
+
 @pytest.mark.parametrize("text", ["10000", "10,000", "10_000", "1e4", " 10 000 "])
 def test_numbers_as_people_write_them(text: str) -> None:
     made = read_definition({**FILLED, "policy": "moss", "policy.horizon": text})
@@ -79,6 +96,19 @@ def test_numbers_as_people_write_them(text: str) -> None:
 @pytest.mark.parametrize(
     ("what", "field", "words"),
     [
+        ({"shares": "a"}, "shares", "an arm and its share, as in “control 10 %”, got “a”"),
+        ({"shares": "a 10"}, "shares", "an arm and its share"),
+        ({"shares": "a 10 %\na 20 %"}, "shares", "name it once"),
+        ({"shares": "c 10 %"}, "shares", "No arm 'c'"),
+        ({"shares": "a 60 %\nb 40 %"}, "shares", "Shares must sum to less than 1"),
+        ({"memory": "window"}, "memory.rounds", "This must be filled in for window"),
+        ({"memory": "window", "memory__rounds": "1e7"}, "memory.rounds", "100000 rounds or less"),
+        ({"memory": "discount", "memory__factor": "2"}, "memory.factor", "must be between 0 and 1"),
+        ({"memory": "sieve"}, "memory", "Choose one of"),
+        ({"memory__rounds": "10"}, "memory.rounds", "leave it empty"),
+        ({"memory": "discount", "memory__factor": "0.9", "policy": "top-two"}, "memory", "there is none"),
+        ({"policy": "imed", "noise": "gaussian-unknown-scale"}, "noise", "reads a divergence"),
+        ({"partial_rewards": "yes"}, "partial_rewards", "give one"),
         ({"name": " "}, "name", "needs a name"),
         ({"name": "a/b"}, "name", "no slashes"),
         ({"name": "x" * 201}, "name", "1 to 200"),
@@ -89,7 +119,7 @@ def test_numbers_as_people_write_them(text: str) -> None:
         ({"policy__eta": "0.5"}, "policy.eta", "1 or more"),
         ({"policy__eta": "wide"}, "policy.eta", "finite number"),
         ({"policy__alpha": "2"}, "policy.alpha", "ocucb-n has no alpha"),
-        ({"policy": "moss"}, "policy.horizon", "needs a horizon"),
+        ({"policy": "moss"}, "policy.horizon", "This must be filled in for moss"),
         ({"policy": "moss", "policy__horizon": "1.5"}, "policy.horizon", "whole number"),
         ({"policy": "gittins", "policy__horizon": "20000"}, "policy.horizon", "10000 or less"),
         ({"noise": "bounded", "noise__low": "2"}, "noise", "greater than 2"),

@@ -39,6 +39,31 @@ def test_decisions_and_rewards(both: Api) -> None:
     both.verify()
 
 
+def test_a_memory(both: Api) -> None:
+    both.create(memory={"name": "window", "rounds": 2})
+    path = "/v1/experiments/colours"
+    assert both.http.get(path).json()["memory"] == {"name": "window", "rounds": 2}
+    for value in (1.0, 0.0, 0.5):
+        both.reward(both.decide()["id"], value)
+    arms = {one["arm"]: one["statistics"] for one in both.http.get(f"{path}/arms").json()["arms"]}
+    assert [known["mean"] for known in arms.values()] == [None, 0.0, 0.5]
+    assert [known["pulls"] for known in arms.values()] == [1, 1, 1]
+    assert both.decide()["arm"] == "red"  # forgotten, so it is tried again
+    check_error(both.http.get(f"{path}/verdict"), 422, "bad-parameter")
+    check_error(both.http.post(f"{path}/winner", json={"confidence": 0.9}), 422, "bad-parameter")
+    assert 'ocucb_verdicts_total{outcome="bad-parameter"} 1.0' in both.http.get("/metrics").text
+    wrong: list[Any] = [
+        "window",
+        {"name": "window"},
+        {"name": "window", "rounds": 0},
+        {"name": "discount", "factor": 1},
+    ]
+    for memory in (*wrong, {"name": "sieve"}, {"name": "window", "rounds": 10**6}, {"name": "window", "rounds": 1.5}):
+        body = {"name": "x", "arms": ["a"], "memory": memory}
+        check_error(both.http.post("/v1/experiments", json=body), 422)
+    both.verify()
+
+
 def test_some_arms_shares_and_probabilities(both: Api) -> None:
     both.create(shares=[{"arm": "blue", "share": 0.25}])
     path = "/v1/experiments/colours"

@@ -114,6 +114,10 @@ class Experiment(BaseModel):
     reward_bounds: Annotated[list[float], Field(description="The smallest and the largest reward that is accepted.")]
     partial_rewards: Annotated[bool, Field(description="The rewards of a decision are summed within its window.")]
     shares: Annotated[list[Share], Field(description="Arms that get a part of all decisions.")]
+    memory: Annotated[
+        dict[str, Any] | None,
+        Field(description="What the policy remembers; null for everything. Under a memory there are no verdicts."),
+    ]
     winner_confidence: Annotated[
         float | None, Field(description="At which a winner is looked for, to be the only arm played; null for not.")
     ]
@@ -146,6 +150,7 @@ class Experiment(BaseModel):
             reward_bounds=list(made.reward_bounds),
             partial_rewards=made.partial_rewards,
             shares=[Share(arm=arm, share=share) for arm, share in view.shares],
+            memory=None if made.memory is None else written(made.memory),
             winner_confidence=view.winner_confidence,
             winner=view.winner,
             metadata=metadata_of(made).experiment,
@@ -157,7 +162,7 @@ class ArmStatistics(BaseModel):
 
     pulls: int
     pending: Annotated[int | None, Field(description="Pulls whose reward has not come.")] = None
-    mean: float | None
+    mean: Annotated[float | None, Field(description="Of its rewards, or of those that are remembered.")]
     index: Annotated[float | None, Field(description="The largest is chosen; null if it has no finite value.")]
     effective_arms: float | None
 

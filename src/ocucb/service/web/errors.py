@@ -30,6 +30,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     errors.NameTakenError: (409, "name-taken"),
     errors.RewardConflictError: (409, "reward-conflict"),
     errors.NoRewardError: (409, "no-reward"),
+    errors.NotCorrectableError: (409, "not-correctable"),
     errors.NotArchivedError: (409, "not-archived"),
     errors.KeyReusedError: (409, "key-reused"),
     errors.PausedError: (409, "paused"),

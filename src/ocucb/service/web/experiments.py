@@ -36,7 +36,8 @@ from ocucb.service.web.answers import (
 )
 from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.family_models import read_noise, read_policy
+from ocucb.service.web.errors import problem_of
+from ocucb.service.web.family_models import read_memory, read_noise, read_policy
 from ocucb.service.web.messages import (
     ArmGiven,
     ArmToAdd,
@@ -88,6 +89,7 @@ def define(given: NewExperiment) -> Definition:
         sticky=given.sticky,
         partial_rewards=given.partial_rewards,
         shares=tuple((one.arm, one.share) for one in given.shares),
+        memory=read_memory(given.memory),
         metadata=to_stored(given.metadata or {}, about),
         **_given_only(seed=given.seed, reward_bounds=given.reward_bounds and tuple(given.reward_bounds)),
     )
@@ -204,8 +206,13 @@ async def verdict(
     confidence: Annotated[float, Query(gt=0, lt=1, description="That no verdict, at any time, is wrong.")] = 0.95,
 ) -> VerdictGiven:
     """Return which arm is best, if that is certain. It may be asked for as often as one likes."""
-    found = await context.app_state.caller.ask(AskVerdict(name, confidence), context.key.id)
-    context.app_state.metrics.verdicts.labels("open" if found.best is None else "winner").inc()
+    verdicts = context.app_state.metrics.verdicts
+    try:
+        found = await context.app_state.caller.ask(AskVerdict(name, confidence), context.key.id)
+    except Exception as error:
+        verdicts.labels(problem_of(error).code).inc()
+        raise
+    verdicts.labels("open" if found.best is None else "winner").inc()
     return VerdictGiven.of(name, found)
 
 

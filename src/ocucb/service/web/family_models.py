@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema, no_info_plain_validator_function
 
+from ocucb.memory import Memory, memory_from_dict
 from ocucb.noise import NOISES, Noise
 from ocucb.policies import POLICIES, Policy
 from ocucb.registry import Registry
@@ -95,8 +96,13 @@ def read_noise(given: str | BaseModel) -> Noise:
     return NOISES.from_dict(_plain(given))
 
 
-def written(family: Policy | Noise) -> dict[str, Any]:
-    """Return a policy or a noise family as callers write it, with every parameter."""
+def read_memory(given: BaseModel | None) -> Memory | None:
+    """Return the memory that was asked for."""
+    return None if given is None else memory_from_dict(_plain(given))
+
+
+def written(family: Policy | Noise | Memory) -> dict[str, Any]:
+    """Return a policy, a noise family or a memory as callers write it, with every parameter."""
     data = family.to_dict()
     return {"name": data["name"], **data["parameters"]}
 

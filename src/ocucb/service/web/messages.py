@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic_core import PydanticCustomError
 
 from ocucb.service.access import MAX_EXPERIMENTS_PER_KEY
-from ocucb.service.definition import MAX_ARMS_PER_EXPERIMENT
+from ocucb.service.definition import MAX_ARMS_PER_EXPERIMENT, MAX_REMEMBERED_ROUNDS
 from ocucb.service.records import SECOND
 from ocucb.service.requests import MAX_ARMS_NAMED, MAX_DECISIONS_PER_REQUEST, MAX_IMPORTED_REWARDS
 from ocucb.service.text import INTEGER_LABEL_BOUND, MAX_TEXT_LENGTH
@@ -83,6 +83,26 @@ Shares = Annotated[
 ]
 
 
+class WindowGiven(Body):
+    """The policy sees the last so many rounds; a round is a decision."""
+
+    name: Literal["window"]
+    rounds: Annotated[int, Field(ge=1, le=MAX_REMEMBERED_ROUNDS)]
+
+
+class DiscountGiven(Body):
+    """The policy sees everything, but what is s rounds old counts factor^s times."""
+
+    name: Literal["discount"]
+    factor: Annotated[float, Field(gt=0, lt=1)]
+
+
+MemoryGiven = Annotated[
+    Annotated[WindowGiven | DiscountGiven, Field(discriminator="name")] | None,
+    Field(description="What the policy remembers, for a world that drifts; null for everything."),
+]
+
+
 class NewExperiment(Body):
     """An experiment to create. Only its name and its arms must be given."""
 
@@ -115,6 +135,7 @@ class NewExperiment(Body):
         Field(description="A decision may have several rewards; their sum counts when its window has passed."),
     ] = False
     shares: Shares = []
+    memory: MemoryGiven = None
     metadata: Annotated[dict[str, Any] | None, Field(description="Anything; the service only keeps it.")] = None
     seed: Annotated[
         int | None, Field(ge=0, lt=2**63, description="For policies that draw at random; null for one of its own.")
@@ -131,6 +152,7 @@ class NewExperiment(Body):
             "on_expiry": 0,
             "shares": [{"arm": "plain", "share": 0.1}],
         },
+        {"name": "news", "arms": ["a", "b"], "noise": "bernoulli", "memory": {"name": "window", "rounds": 5000}},
     )
 
 

@@ -45,7 +45,7 @@ class Metrics:
         )
         self.verdicts = Counter(
             "ocucb_verdicts",
-            "Verdicts asked for, by what they were: open, or a winner.",
+            "Verdicts asked for, by what they were: open, a winner, or the code of an error.",
             ["outcome"],
             registry=self.registry,
         )

@@ -39,6 +39,12 @@ COLUMNS = (
     Column("index", "Index", "What the policy compares: the largest is chosen next"),
     Column("effective", "Effective arms", "How many arms have about as many pulls: k in the paper"),
 )
+REMEMBERING_COLUMNS = (
+    *COLUMNS[:3],
+    Column("remembered", "Remembered", "How many of its pulls are remembered, pending ones included"),
+    Column("mean", "Remembered mean", "Mean of the rewards that are remembered"),
+    *COLUMNS[4:],
+)
 
 
 class Sorting(NamedTuple):
@@ -62,6 +68,7 @@ class ArmRow(NamedTuple):
     plot: tuple[float, float, float] | None
     index_value: str
     effective: str
+    remembered: str = ""
 
 
 class ArmsPage(NamedTuple):
@@ -86,13 +93,18 @@ class ArmsTable:
         self.pulls, self.pending = _floats(view.pulls), _floats(view.pending)
         self.means = _floats(view.means)
         spreads = None if view.spreads is None else _floats(view.spreads)
-        self.low, self.high = _intervals(self.noise, self.means, self.pulls - self.pending, spreads)
+        remembers = view.remembered is not None
+        self.titles = REMEMBERING_COLUMNS if remembers else COLUMNS
+        self.low = self.high = np.full(len(self.means), np.nan)
+        if not remembers:
+            self.low, self.high = _intervals(self.noise, self.means, self.pulls - self.pending, spreads)
         self.columns = {
             "pulls": self.pulls,
             "pending": self.pending,
             "mean": self.means,
             "index": _floats(view.indices),
             "effective": _floats(view.effective_arms),
+            "remembered": self.pulls if view.remembered is None else _floats(view.remembered),
         }
         self._orders: dict[str, Order] = {}
 
@@ -133,7 +145,7 @@ class ArmsTable:
         rows = []
         for i in which.tolist():
             mean, low, high = float(self.means[i]), float(self.low[i]), float(self.high[i])
-            known = not math.isnan(mean)
+            known = not math.isnan(low)
             ends = f"{real(low, decimals['mean'])} to {real(high, decimals['mean'])}" if known else ""
             rows.append(
                 ArmRow(
@@ -146,6 +158,7 @@ class ArmsTable:
                     (place(low), place(mean), place(high)) if known else None,
                     real(float(self.columns["index"][i]), decimals["index"]),
                     real(float(self.columns["effective"][i]), min(1, decimals["effective"])),
+                    _amount(float(self.columns["remembered"][i])),
                 )
             )
         return rows
@@ -156,7 +169,7 @@ class ArmsTable:
 
     def _scale(self, which: Order) -> Callable[[float], float]:
         """Return the map from rewards to pixels. An arm with few rewards must not make all others small."""
-        known = which[np.isfinite(self.means[which])]
+        known = which[~np.isnan(self.low[which])]
         if not known.size:
             return lambda value: PLOT_WIDTH / 2.0
         widths = np.minimum(self.high[known], 1e300) - np.maximum(self.low[known], -1e300)
@@ -175,6 +188,11 @@ def _intervals(noise: Noise, means: Floats, counts: Floats, spreads: Floats | No
     known = np.where(counts > 0, means, 0.0)
     found = ConfidenceSequences(noise, known, counts, spreads).intervals(1.0 - PAGE_CONFIDENCE)
     return np.where(counts > 0, found.low, np.nan), np.where(counts > 0, found.high, np.nan)
+
+
+def _amount(pulls: float) -> str:
+    """Return a number of pulls, of which some may count in part."""
+    return whole(pulls) if pulls >= 100.0 or pulls.is_integer() else real(pulls, 1)
 
 
 def _natural(label: Label) -> list[Any]:

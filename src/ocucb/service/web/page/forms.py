@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
 from ocucb.errors import OcucbError
+from ocucb.memory import MEMORIES, Memory, memory_from_dict
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.registry import Registry
@@ -31,6 +32,14 @@ DEFAULTS = {
     "late": "refuse",
     "sticky": "",
     "sticky_unit": "days",
+    "partial_rewards": "",
+    "shares": "",
+    "memory": "everything",
+}
+MEMORIES_IN_WORDS = {
+    "everything": "everything: each arm has one mean",
+    "window": "the last decisions and their rewards (window)",
+    "discount": "less and less of what is old (discount)",
 }
 PARAMETER_HELP = {
     "horizon": "Decisions in all; the experiment ends with them",
@@ -48,6 +57,8 @@ PARAMETER_HELP = {
     "scale": "Standard deviation of a reward, or half its range",
     "low": "The smallest possible reward",
     "high": "The largest possible reward",
+    "rounds": "How many decisions are remembered",
+    "factor": "What is left after each decision, between 0 and 1: 0.999 remembers about 1,000",
 }
 
 
@@ -101,6 +112,7 @@ def read_definition(form: Mapping[str, str]) -> Definition:
     if not arms:
         problems["arms"] = "An experiment needs at least one arm."
     what: dict[str, Any] = {"arms": tuple(arms), "late": form.get("late")}
+    what["partial_rewards"] = form.get("partial_rewards") == "yes"
     for field, read in _READERS.items():
         try:
             what[field] = read(form)
@@ -132,9 +144,43 @@ def _noise(form: Mapping[str, str]) -> Any:
     return _read_registered(form, NOISES)
 
 
+def _memory(form: Mapping[str, str]) -> Memory | None:
+    if form.get("memory", "everything") == "everything":
+        given = next(
+            (f"memory.{each.name}" for each in parameters_of(MEMORIES) if form.get(f"memory.{each.name}")), None
+        )
+        if given is not None:
+            raise FormError({given: "Everything is remembered; leave it empty, or choose what is remembered."})
+        return None
+    found: Memory = _read_named(form, "memory", MEMORIES, memory_from_dict)
+    return found
+
+
+def _shares(form: Mapping[str, str]) -> tuple[tuple[str, float], ...]:
+    """Return shares from lines as "control 10 %" or "control: 0.1"."""
+    found = []
+    for line in filter(None, map(str.strip, form.get("shares", "").splitlines())):
+        read = re.fullmatch(r"(.+?)\s*[\s:=]\s*([0-9]{1,3}(?:\.[0-9]+)?|\.[0-9]+)\s*(%?)", line)
+        share = 1.0 if read is None else float(read[2]) / (100.0 if read[3] else 1.0)
+        if read is None or not 0.0 < share < 1.0:
+            raise FormError(
+                {"shares": f"A line must be an arm and its share, as in “control 10 %”, got “{line[:100]}”."}
+            )
+        found.append((read[1], share))
+    if len({arm for arm, _ in found}) < len(found):
+        raise FormError({"shares": "Each arm has one share; name it once."})
+    return tuple(found)
+
+
 def _read_registered(form: Mapping[str, str], registry: Registry[Any]) -> Any:
-    """Return a policy or a noise family, from its name and the parameters that were filled in."""
-    what, known = registry.parameter, parameters_of(registry)
+    return _read_named(form, registry.parameter, registry, registry.from_dict)
+
+
+def _read_named(
+    form: Mapping[str, str], what: str, registry: Mapping[str, type[Any]], from_dict: Callable[[dict[str, Any]], Any]
+) -> Any:
+    """Return a policy, a noise family or a memory, from its name and the parameters that were filled in."""
+    known = parameters_of(registry)
     name = form.get(what, "")
     if name not in registry:
         raise FormError({what: f"Choose one of {', '.join(registry)}."})
@@ -143,9 +189,9 @@ def _read_registered(form: Mapping[str, str], registry: Registry[Any]) -> Any:
         if each.name in given and name not in each.defaults:
             raise FormError({f"{what}.{each.name}": f"{name} has no {each.name}; leave it empty."})
         if each.name not in given and each.defaults.get(name) == "needed":
-            raise FormError({f"{what}.{each.name}": f"{name} needs a {each.name}."})
+            raise FormError({f"{what}.{each.name}": f"This must be filled in for {name}."})
     try:
-        return registry.from_dict({"name": name, "parameters": {each: _value(text) for each, text in given.items()}})
+        return from_dict({"name": name, "parameters": {each: _value(text) for each, text in given.items()}})
     except OcucbError as problem:
         first = str(problem).split()[0]
         raise FormError({f"{what}.{first}" if first in given else what: sentence(str(problem))}) from None
@@ -185,14 +231,33 @@ _READERS = {
     "window": _window,
     "sticky": _sticky,
     "on_expiry": _on_expiry,
+    "shares": _shares,
+    "memory": _memory,
 }
-_FIELDS = {"window": "window", "sticky": "sticky", "late": "late"}
+_FIELDS = {
+    "window": "window",
+    "sticky": "sticky",
+    "late": "late",
+    "partial rewards": "partial_rewards",
+    "shares": "shares",
+    "no arm": "shares",
+    "a window of": "memory.rounds",
+}
+_SUITABILITY = {  # of a policy, noise and memory that do not go together
+    "looks for a verdict": "memory",
+    "never forgotten": "memory",
+    "cannot forget": "memory",
+    "reads a divergence": "noise",
+}
 
 
 def _field_of(message: str) -> str:
     """Return the field that a message of the library is about; arms if it names none, for they are what is left."""
     for words, field in _FIELDS.items():
         if message.startswith(words):
+            return field
+    for words, field in _SUITABILITY.items():
+        if words in message:
             return field
     return "default" if message.startswith("a reward") or "reward must" in message else "arms"
 

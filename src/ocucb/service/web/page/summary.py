@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.labels import Label
+from ocucb.memory import Memory, Window
 from ocucb.policies import OCUCBn, Policy
 from ocucb.service.requests import View
 from ocucb.service.web.page import history_charts, regret
 from ocucb.service.web.page.arms import ArmsTable
 from ocucb.service.web.page.charts import Chart, ChartBand, ChartLine, assign_colours, draw_lines, draw_stack
+from ocucb.service.web.page.latest import LatestDecision
 from ocucb.service.web.page.numbers import date_and_time, duration, figure, percent, places, real, whole
 
 COLOURS = 6
@@ -47,11 +49,11 @@ class Summary:
         self.leader = history_charts.leader(spans)
         self.facts = _facts(view)
         self.shares = {arm: percent(share) for arm, share in view.shares}
+        self.latest: tuple[LatestDecision, ...] | None = None  # read when somebody looks
         if self.size:
             self.arms = ArmsTable(view)
             self.pending = int(self.arms.pending.sum())
-            noise = view.definition.noise
-            self.interval = None if noise.evidence() is not None else noise.interval_method
+            self.intervals_note = _intervals_note(view)
             self.verdict = _verdict_lines(view)
             self.open_arms = set() if view.verdict is None else set(view.verdict.contenders)
             self.styles: dict[Label, str] = {}
@@ -90,6 +92,9 @@ class Summary:
     def _regret(self) -> Panel:
         heading = "Estimated regret"
         policy, noise, arms = self.view.definition.policy, self.view.definition.noise, self.arms
+        if self.view.definition.memory is not None:
+            caption = "There is no estimate: means that drift are not what they were when most decisions were made."
+            return Panel("regret", heading, None, "", caption)
         rho = float(policy.rho) if isinstance(policy, OCUCBn) else 0.5
         labels = (*arms.labels, *self.view.retired)
         pulls = np.concatenate([arms.pulls, np.asarray(self.view.retired_pulls, dtype=np.float64)])
@@ -118,7 +123,9 @@ def _regret_caption(policy: Policy, shape: bool) -> str:
 
 def _verdict_lines(view: View) -> tuple[str, ...]:
     """Return what can be said of which arm is best: the main line first."""
-    found = view.verdict
+    found, memory = view.verdict, view.definition.memory
+    if memory is not None:
+        return ("No verdict.", "What drifts has no one mean to be sure of; the policy sees only what it remembers.")
     if found is None:
         return ()
     sure = percent(found.confidence)
@@ -148,12 +155,39 @@ def _facts(view: View) -> tuple[tuple[str, str], ...]:
         facts.append(("Rewards", f"awaited for {duration(definition.window)}, then {then}; later ones are {late}"))
     if definition.sticky is not None:
         facts.append(("Sticky", f"a unit keeps its arm for {duration(definition.sticky)}"))
+    if definition.partial_rewards:
+        facts.append(("Parts", "summed when the time has passed"))
+    if definition.memory is not None:
+        facts.append(("Memory", describe_memory(definition.memory)))
     if view.shares:
         some = ", ".join(f"{arm} {percent(share)}" for arm, share in view.shares[:MAX_SHARES_LISTED])
         facts.append(("Shares", some + (", …" if len(view.shares) > MAX_SHARES_LISTED else "")))
     if view.winner_confidence is not None and view.winner is None:
         facts.append(("Winner", f"alone is played once it is certain at {percent(view.winner_confidence)}"))
     return tuple(facts)
+
+
+def _intervals_note(view: View) -> str:
+    noise = view.definition.noise
+    if view.definition.memory is not None:
+        return "Means are of the rewards that are remembered. What drifts has no one mean, so there are no intervals."
+    if noise.evidence() is not None:
+        return "Intervals are right at all times at once, at 95 %, whatever the policy and however often one looks."
+    return (
+        f"Intervals are pointwise, at 95 %: {noise.interval_method}. They do not allow for arms being sampled "
+        "adaptively, so they are a guide and no test."
+    )
+
+
+def describe_memory(memory: Memory) -> str:
+    """Return a memory in words.
+
+    >>> describe_memory(Window(5000))
+    'the last 5,000 decisions'
+    """
+    if isinstance(memory, Window):
+        return f"the last {whole(memory.rounds)} decisions"
+    return f"fades by {memory.factor:g} per decision, about {whole(1.0 / (1.0 - memory.factor))}"
 
 
 def describe(data: Mapping[str, Any]) -> str:

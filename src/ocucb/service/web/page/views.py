@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ocucb.memory import MEMORIES
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.service.records import ARCHIVED
@@ -19,8 +20,9 @@ from ocucb.service.stores import Store
 from ocucb.service.text import encode
 from ocucb.service.web.audit import read_changes
 from ocucb.service.web.messages import timestamp
-from ocucb.service.web.page.arms import COLUMNS, Sorting
-from ocucb.service.web.page.forms import DEFAULTS, SECONDS, parameters_of
+from ocucb.service.web.page.arms import REMEMBERING_COLUMNS, Sorting
+from ocucb.service.web.page.forms import DEFAULTS, MEMORIES_IN_WORDS, SECONDS, parameters_of
+from ocucb.service.web.page.latest import read_latest
 from ocucb.service.web.page.page_session import PageSession
 from ocucb.service.web.page.summary import Summary
 
@@ -119,11 +121,14 @@ async def _live(session: PageSession, summary: Summary) -> dict[str, Any]:
     sorting = _sorting(session.request)
     page = await asyncio.to_thread(summary.arms.page, sorting)
     sorting = sorting._replace(page=page.page)
+    if summary.latest is None:
+        store = session.resources.service.store
+        summary.latest = await asyncio.to_thread(read_latest, store, summary.name, summary.seq)
     return {
         "summary": summary,
         "page": page,
         "sorting": sorting,
-        "columns": COLUMNS,
+        "columns": summary.arms.titles,
         "links": _links(sorting),
         "query": _query(sorting),
         "version": summary.seq,
@@ -136,7 +141,7 @@ def _sorting(request: Request) -> Sorting:
     asked = request.query_params
     column = asked.get("sort", "")
     page = asked.get("page", "1")
-    if column not in {each.name for each in COLUMNS}:
+    if column not in {each.name for each in REMEMBERING_COLUMNS}:
         column = Sorting().column
     down = asked.get("down", str(int(column != "arm"))) == "1"
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 10 else 1
@@ -153,7 +158,7 @@ def _links(sorting: Sorting) -> dict[str, str]:
                 page=1,
             )
         )
-        for column in COLUMNS
+        for column in REMEMBERING_COLUMNS
     }
     pages = {"before": sorting._replace(page=sorting.page - 1), "next": sorting._replace(page=sorting.page + 1)}
     return links | {name: _query(other) for name, other in pages.items()}
@@ -199,6 +204,8 @@ async def new_page(session: PageSession, form: dict[str, str], problems: dict[st
         units=list(SECONDS),
         policy_parameters=parameters_of(POLICIES),
         noise_parameters=parameters_of(NOISES),
+        memory_parameters=parameters_of(MEMORIES),
+        memories=MEMORIES_IN_WORDS,
         open_parameters=any(field.startswith("policy.") for field in problems),
     )
 

@@ -150,7 +150,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", () => copy(button));
 }
 
-// The form shows the parameters that the chosen policy or noise has, with their defaults.
+// The form shows the parameters that the chosen policy, noise or memory has, with their defaults.
 function showParameters(select, fields) {
   let any = false;
   for (const field of fields.querySelectorAll("[data-defaults]")) {
