@@ -15,7 +15,7 @@ from ocucb import GuaranteeWarning
 from ocucb.lab.problem import Problem
 from ocucb.lab.shard import Shard, play
 from ocucb.precompile import compile_bandits
-from samples import NOISE_SAMPLES, POLICY_SAMPLES, suits
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, VARIANCE_SAMPLES, suits
 
 ROUNDS = 12
 
@@ -23,12 +23,13 @@ ROUNDS = 12
 def main() -> None:
     """Play every policy under every noise, for a moment."""
     warnings.simplefilter("ignore", GuaranteeWarning)
-    for _ in compile_bandits(POLICY_SAMPLES, NOISE_SAMPLES):
+    policies = [*POLICY_SAMPLES, *VARIANCE_SAMPLES]
+    for _ in compile_bandits(policies, NOISE_SAMPLES):
         pass
     for noise in NOISE_SAMPLES:
         low, high = max(noise.support()[0], 0.0), min(noise.support()[1], 1.0)
         means = tuple(np.linspace(low + 0.6 * (high - low), low + 0.3 * (high - low), 3).tolist())
-        for policy in (one for one in POLICY_SAMPLES if suits(one, noise)):
+        for policy in (one for one in policies if suits(one, noise)):
             play(Shard(Problem(means, noise), policy, ROUNDS, (ROUNDS,), seed=0, first=0, runs=1, trace=ROUNDS))
 
 

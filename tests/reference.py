@@ -25,12 +25,25 @@ Divergence = Callable[[float, float], float]
 
 @dataclass
 class Arm:
-    """What is known of one arm: pulls (pending ones included), the mean of the learned rewards, retirement, spread."""
+    """What is known of one arm: pulls (pending ones included), the mean of the learned rewards, retirement, spread.
+
+    Variance is the mean of (reward - mean)², as it is.
+    """
 
     pulls: int
     mean: float | None
     retired: bool = False
     spread: float | None = None
+    variance: float | None = None
+
+
+def variance(rewards: Sequence[float]) -> float | None:
+    """V = Σ (reward - mean)² / n, in fractions."""
+    if not rewards:
+        return None
+    exact = [Fraction(reward) for reward in rewards]
+    mean = sum(exact) / len(exact)
+    return float(sum((reward - mean) ** 2 for reward in exact) / len(exact))
 
 
 def spread(rewards: Sequence[float], of_all: Sequence[float]) -> float | None:
@@ -333,6 +346,18 @@ def posterior_quantile(noise: str, noise_parameters: Parameters, mean: float, pu
     raise ValueError(f"unknown noise {noise!r}")
 
 
+def index_ucb_v(mean: float, variance: float, width: float, pulls: int, t: int, *, zeta: float, c: float) -> float:
+    """UCB-V: mean + sqrt(2 V E/s) + c 3 b E/s, E = zeta log t (Audibert, Munos, Szepesvári 2009, eq. 1)."""
+    exploration = zeta * math.log(t)
+    return mean + math.sqrt(2 * variance * exploration / pulls) + c * 3 * width * exploration / pulls
+
+
+def index_ucb_tuned(mean: float, variance: float, width: float, pulls: int, t: int) -> float:
+    """UCB-Tuned: mean + sqrt(log t / s min{1/4, V + sqrt(2 log t / s)}) of rewards divided by their range."""
+    unit_variance = variance / width**2 + math.sqrt(2 * math.log(t) / pulls)
+    return mean + width * math.sqrt(math.log(t) / pulls * min(1 / 4, unit_variance))
+
+
 def index_imed(noise: str, noise_parameters: Parameters, mean: float, pulls: int, best: float) -> float:
     """IMED: minus T d(mean, best mean) + log T."""
     return -(pulls * divergence(noise, noise_parameters, mean, best) + math.log(pulls))
@@ -514,6 +539,11 @@ def index(
         return index_kl_lucb(noise, noise_parameters, arms, i, t, named, **parameters)
     if policy in RANDOM:
         return index_random(policy, parameters, noise, noise_parameters, arms, i, t, named)
+    if policy in ("ucb-v", "ucb-tuned"):
+        assert arm.variance is not None
+        width = 1 if noise == "bernoulli" else noise_parameters["high"] - noise_parameters["low"]
+        rule = index_ucb_v if policy == "ucb-v" else index_ucb_tuned
+        return rule(arm.mean, arm.variance, width, arm.pulls, t, **parameters)
     if policy == "bayes-ucb":
         return index_bayes_ucb(noise, noise_parameters, arm.mean, arm.pulls, t, **parameters)
     counts = [other.pulls for other in arms if not other.retired]

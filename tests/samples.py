@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 
 import ocucb
@@ -55,6 +56,10 @@ with warnings.catch_warnings():
         ocucb.EpsilonGreedy(0.2),
     ]
 
+# They read the variance of rewards, and so need a known range; the tests of tests/policies/test_variance_policies.py,
+# and those that pair policies with noises they suit, run over them.
+VARIANCE_SAMPLES: list[ocucb.Policy] = [ocucb.UCBV(), ocucb.UCBV(zeta=2.0, c=1.5), ocucb.UCBTuned()]
+
 NOISE_SAMPLES: list[ocucb.Noise] = [
     ocucb.Gaussian(),
     ocucb.Gaussian(0.25),
@@ -75,6 +80,8 @@ def in_reference(policy: ocucb.Policy) -> bool:
 
 def suits(policy: ocucb.Policy, noise: ocucb.Noise) -> bool:
     """Return whether the policy makes sense under the noise."""
+    if policy.rule().variance_bound is not None:
+        return noise.family().width < math.inf
     return not (policy.rule().reads_divergence and noise.family().spreads)
 
 

@@ -42,7 +42,13 @@ class SideBySide:
     def arms(self) -> list[reference.Arm]:
         of_all = [reward for got in self.rewards for reward in got]
         return [
-            reference.Arm(len(got) + waiting, sum(got) / len(got) if got else None, gone, reference.spread(got, of_all))
+            reference.Arm(
+                len(got) + waiting,
+                sum(got) / len(got) if got else None,
+                gone,
+                reference.spread(got, of_all),
+                reference.variance(got),
+            )
             for got, waiting, gone in zip(self.rewards, self.pending, self.retired, strict=True)
         ]
 

@@ -38,6 +38,8 @@ POLICIES = [
     "ThompsonSampling",
     "TopTwo",
     "UCB",
+    "UCBTuned",
+    "UCBV",
     "Uniform",
 ]
 NOISES = ["Bernoulli", "Bounded", "Exponential", "Gaussian", "GaussianUnknownScale", "Poisson"]

@@ -28,6 +28,7 @@ from ocucb.policies import (
     MOSS,
     OCUCB,
     UCB,
+    UCBV,
     AdaUCB,
     BayesUCB,
     EpsilonGreedy,
@@ -47,6 +48,7 @@ from ocucb.policies import (
     Policy,
     ThompsonSampling,
     TopTwo,
+    UCBTuned,
     Uniform,
 )
 from ocucb.registry import register
@@ -61,6 +63,7 @@ __all__ = [
     "MOSS",
     "OCUCB",
     "UCB",
+    "UCBV",
     "AdaUCB",
     "ArmError",
     "ArmStatistics",
@@ -100,6 +103,7 @@ __all__ = [
     "Statistics",
     "ThompsonSampling",
     "TopTwo",
+    "UCBTuned",
     "Uniform",
     "Verdict",
     "Window",

@@ -187,8 +187,8 @@ class Bandit:
         For rewards that turn out to be wrong. A bandit keeps only the sum, from which no reward can be taken out
         without a rounding error, so whoever has the rewards says what it should be.
         """
-        if self._memory is not None or self._noise.family().spreads:
-            reason = self._noise if self._memory is None else self._memory
+        if self._memory is not None or self._selector.keeps_moments:
+            reason = self._memory or (self._noise if self._noise.family().spreads else self._policy)
             raise ParameterError(f"with {reason} rewards cannot be revised: sums do not tell which they were")
         with self._lock:
             slot = self._slot(arm)
@@ -246,6 +246,13 @@ class Bandit:
         if other.noise != self.noise:
             raise ParameterError(f"both bandits must have the same noise, got {self.noise} and {other.noise}")
         theirs = other._as_saved()
+        if not self._selector.keeps_moments:
+            theirs = theirs._replace(moments=None)
+        elif theirs.moments is None:
+            raise ParameterError(
+                f"{self.policy} reads how rewards vary, and a bandit with {other.policy} has only their sums; "
+                "merge bandits that have the same policy"
+            )
         with self._lock:
             if not add_learned(self._arms, theirs):
                 raise _overflow()
@@ -454,7 +461,7 @@ class Bandit:
                 retired=arms["active"] == 0,
                 first=self._arms.first,
                 shares=list(self.shares.items()),
-                moments=self._selector.moments.copy() if self._noise.family().spreads else None,
+                moments=self._selector.moments.copy() if self._selector.keeps_moments else None,
                 memory=self._memory,
                 remembered=self._selector.remembered() if self._memory is not None else None,
             )

@@ -36,7 +36,7 @@ class SavedBandit(NamedTuple):
     retired: npt.NDArray[np.bool_]
     first: int  # how many of them were there at the start
     shares: list[tuple[Label, float]]
-    moments: npt.NDArray[Any] | None = None  # of families with spreads
+    moments: npt.NDArray[Any] | None = None  # if the noise or the policy reads spreads
     memory: Memory | None = None
     remembered: dict[str, Any] | None = None  # as a selector tells it, if there is a memory
 
@@ -102,6 +102,7 @@ def from_dict(data: object, policy: Policy | None) -> SavedBandit:
         raise StateError(f"the bandit was saved with the policy {data['policy']}, but {chosen} was given")
     shares = _shares(data.get("shares", []), labels)
     memory = None if data.get("memory") is None else memory_from_dict(data["memory"])
+    spreads = noise.family().spreads or chosen.rule().variance_bound is not None
     return SavedBandit(
         chosen,
         noise,
@@ -110,7 +111,7 @@ def from_dict(data: object, policy: Policy | None) -> SavedBandit:
         **columns,
         first=first,
         shares=shares,
-        moments=_moments(data, columns) if noise.family().spreads else None,
+        moments=_moments(data, columns) if spreads else None,
         memory=memory,
         remembered=None if memory is None else clean_remembered(data.get("remembered"), memory, len(labels)),
     )

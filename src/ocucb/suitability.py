@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ocucb.errors import ParameterError
 from ocucb.memory import Memory
 from ocucb.noise import Noise
@@ -20,6 +22,14 @@ def check_suitable(policy: Policy, noise: Noise, memory: Memory | None = None) -
         )
     if memory is not None and noise.family().spreads:
         raise ParameterError(f"{noise} cannot forget the spread of rewards; with {memory} use Gaussian(scale)")
+    reads_variance = policy.rule().variance_bound is not None
+    if memory is not None and reads_variance:
+        raise ParameterError(f"{policy} cannot forget the spread of rewards; with {memory} use OCUCBn() or KLUCB()")
+    if reads_variance and not noise.family().width < math.inf:
+        raise ParameterError(
+            f"{policy} needs rewards in a known range, got {noise}; use Bernoulli() or Bounded(low, high), "
+            "or another policy such as OCUCBn()"
+        )
     if policy.rule().reads_divergence and noise.family().spreads:
         raise ParameterError(
             f"{policy} reads a divergence that all arms share, and under {noise} each arm has its own; "

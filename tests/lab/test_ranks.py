@@ -45,7 +45,7 @@ def test_the_league_has_all_policies_on_all_kinds_of_problem() -> None:
         [(_, experiment)] = Study.built_in()["league"].experiments("quick")
     names = {policy.name for _, policy in experiment.policies}
     ours = {name for name, policy in POLICIES.items() if policy.__module__.startswith("ocucb.policies.")}
-    assert names == ours
+    assert names == ours - {"ucb-v", "ucb-tuned"}  # which need rewards in a range
     kinds = {(problem.name.split(", ")[0], problem.noise.name) for problem in experiment.problems}
     assert len(kinds) == 20
     assert {problem.noise.name for problem in experiment.problems} == {

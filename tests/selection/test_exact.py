@@ -12,10 +12,10 @@ from golden_traces import TRACES, GoldenTrace
 from ocucb import UCB, Bandit, BayesUCB, Noise, OCUCBn, Policy
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
-from samples import NOISE_SAMPLES, POLICY_SAMPLES, in_reference, suits
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, VARIANCE_SAMPLES, in_reference, suits
 from side_by_side import SideBySide, Tape
 
-KNOWN = [policy for policy in POLICY_SAMPLES if in_reference(policy)]
+KNOWN = [policy for policy in [*POLICY_SAMPLES, *VARIANCE_SAMPLES] if in_reference(policy)]
 PAIRS = [(policy, noise) for policy in KNOWN for noise in NOISE_SAMPLES if suits(policy, noise)]
 
 

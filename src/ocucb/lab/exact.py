@@ -43,6 +43,8 @@ def exact_regret(problem: Problem, policy: Policy, horizon: int) -> Floats:
     rule = policy.rule()
     if rule.level is None and (rule.chances is None or rule.chances.coin > 0.0):
         raise ParameterError(f"exact regret needs a policy that leaves nothing to chance, got {policy}; simulate")
+    if rule.variance_bound is not None:
+        raise ParameterError(f"exact regret needs a policy that reads no variance, got {policy}; simulate")
     if rule.window or rule.factor:
         raise ParameterError(f"exact regret needs a policy that remembers everything, got {policy}; simulate")
     if rule.horizon is not None and rounds > rule.horizon:

@@ -26,8 +26,9 @@ def unfit(shard: Shard) -> str | None:
     rule = shard.policy.rule()
     if shard.trace:
         return "choices are recorded"
-    if shard.problem.assumed_noise.family().spreads:
-        return f"{shard.problem.assumed_noise} keeps the spread of each arm's rewards, which the GPU does not"
+    if shard.problem.assumed_noise.family().spreads or rule.variance_bound is not None:
+        keeper = shard.problem.assumed_noise if rule.variance_bound is None else shard.policy
+        return f"{keeper} keeps the spread of each arm's rewards, which the GPU does not"
     if rule.window or rule.factor:
         return f"{shard.policy} forgets, which the GPU does not"
     if not shard.problem.plain:
@@ -46,7 +47,7 @@ def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
     """Return what shards of one launch share: code, arms, checkpoints, and how many parameters there are."""
     rule, family = shard.policy.rule(), shard.problem.noise.family()
     corrects = bool(rule.rho) and shard.problem.arms > EXACT_SUMS
-    kind = Kind(rule._replace(parameters=(), horizon=None), family._replace(parameters=()), corrects)
+    kind = Kind(rule._replace(parameters=(), horizon=None), family._replace(parameters=(), width=0.0), corrects)
     return kind, shard.problem.arms, shard.checkpoints, len(rule.parameters)
 
 

@@ -82,7 +82,7 @@ class Bernoulli(Noise):
     whole: ClassVar[bool] = True
 
     def family(self) -> Family:
-        return Family(divergence, upper, posterior, switch, quantile)
+        return Family(divergence, upper, posterior, switch, quantile, width=1.0)
 
     def evidence(self) -> Evidence:
         return Evidence(evidence)

@@ -93,7 +93,8 @@ class Bounded(Noise):
         real("high - low", high - low, "use a narrower range")
 
     def family(self) -> Family:
-        return Family(divergence, upper, posterior, switch, quantile, (float(self.low), float(self.high)))
+        low, high = self.support()
+        return Family(divergence, upper, posterior, switch, quantile, (low, high), width=high - low)
 
     def evidence(self) -> Evidence:
         return Evidence(evidence, (float(self.low), float(self.high)))

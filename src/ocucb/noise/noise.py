@@ -34,6 +34,7 @@ class Family(NamedTuple):
     quantile    (mean, uniform, family) -> a reward of that mean, for a uniform in (0, 1)
     parameters  the floats that all of them receive as `family`
     spreads     in an index, the first float they receive is the spread of the arm's rewards instead
+    width       the largest possible reward less the smallest, which policies that read a variance need
     """
 
     divergence: DivergenceFunction
@@ -43,6 +44,7 @@ class Family(NamedTuple):
     quantile: QuantileFunction
     parameters: Parameters = ()
     spreads: bool = False
+    width: float = math.inf
 
 
 class Evidence(NamedTuple):

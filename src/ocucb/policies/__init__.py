@@ -26,6 +26,8 @@ from ocucb.policies.table import POLICIES
 from ocucb.policies.thompson import ThompsonSampling
 from ocucb.policies.top_two import TopTwo
 from ocucb.policies.ucb import UCB
+from ocucb.policies.ucb_tuned import UCBTuned
+from ocucb.policies.ucb_v import UCBV
 from ocucb.policies.uniform import Uniform
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "OCUCB",
     "POLICIES",
     "UCB",
+    "UCBV",
     "AdaUCB",
     "BayesUCB",
     "EpsilonGreedy",
@@ -57,5 +60,6 @@ __all__ = [
     "ThompsonSampling",
     "TopTwo",
     "Trend",
+    "UCBTuned",
     "Uniform",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ocucb.compiled import LevelFunction, Parameters, ScoreFunction
+from ocucb.compiled import BoundFunction, LevelFunction, Parameters, ScoreFunction
 
 UNKNOWN_HORIZON = "if it is unknown use OCUCBn, which needs none"
 
@@ -61,6 +61,8 @@ class Rule(NamedTuple):
     shared      the level reads neither pulls nor effective arms, so one level serves all arms of a round
     samples     the score reads its arm's pulls, mean and uniform alone, and falls (or stands still) as that rises
     bound       which bound of the noise family the level is put into
+    variance_bound  the policy's own bound instead, (mean, pulls, level, spread) -> index, growing with the level;
+                spread[0]² is the variance of the arm's rewards, spread[1] the range of rewards times `range_weight`
     reads_divergence  the score reads the family's divergence, which must then be the same for all arms
     horizon     the last round the rule may be asked for, or None
     window      rounds that are remembered, 0 for all of them
@@ -77,6 +79,8 @@ class Rule(NamedTuple):
     shared: bool = False
     samples: bool = False
     bound: Literal["divergence", "posterior", "switch"] = "divergence"
+    variance_bound: BoundFunction | None = None
+    range_weight: float = 1.0
     reads_divergence: bool = False
     horizon: int | None = None
     window: int = 0

@@ -26,6 +26,8 @@ from ocucb.policies.policy import Policy
 from ocucb.policies.thompson import ThompsonSampling
 from ocucb.policies.top_two import TopTwo
 from ocucb.policies.ucb import UCB
+from ocucb.policies.ucb_tuned import UCBTuned
+from ocucb.policies.ucb_v import UCBV
 from ocucb.policies.uniform import Uniform
 from ocucb.registry import Registry
 
@@ -35,6 +37,8 @@ for policy in (
     OCUCB,
     AdaUCB,
     UCB,
+    UCBV,
+    UCBTuned,
     KLUCB,
     KLUCBPlus,
     KLUCBPlusPlus,

@@ -1,4 +1,4 @@
-"""The spread of each arm's rewards, for noise families that must learn it.
+"""The spread of each arm's rewards, for noise families that must learn it and policies that read a variance.
 
 Sums of rewards and of their squares are kept with what rounding takes from them, so that they are exact to some 30
 digits: no digits are lost where the mean is far from 0, arms that got the same rewards in another order have the same
@@ -7,6 +7,7 @@ spread, and two bandits merge by adding theirs.
 Normal rewards never repeat. An arm whose least or largest reward came twice may have others, rare and far off, that it
 has not shown yet: revenue is 0 nine times in ten. Its spread is made as if one more reward had come, as far from its
 mean as any two rewards of all arms are from each other. When that range grows, such arms must be evaluated anew.
+Policies that read a variance know the range of all possible rewards, and get the spread as it is.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats, kernel, reals
-from ocucb.selection.state import MOMENTS, State, arms_at, moments_at, state_at
+from ocucb.selection.state import GUARDED, MOMENTS, State, arms_at, moments_at, state_at
 
 SPLIT = 134217729.0  # 2^27 + 1: halves the digits of a float
 SIZE = MOMENTS.itemsize
-COLUMNS = tuple(MOMENTS.names or ())[1:]  # what is saved: all but the spread, which follows from it
+COLUMNS = tuple(MOMENTS.names or ())[2:]  # what is saved: all but the spread, which follows from it, and the range
 
 
 @kernel
@@ -82,7 +83,7 @@ def update_spread(state: State, arm: int) -> None:
     """Make the spread that bounds of an arm with a reward receive anew."""
     own = moments_at(state.moments)[arm]
     own.spread = plain_spread(state, arm)
-    if repeats(state, arm):
+    if state.spreads == GUARDED and repeats(state, arm):
         count = float(arms_at(state.arms)[arm].learned)
         span = state.most - state.least
         further = (span if span > 0.0 else 1.0) / math.sqrt(count + 1.0)

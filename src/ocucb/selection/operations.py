@@ -11,7 +11,7 @@ from ocucb.selection.moments import add_to_moments, can_add, repeats, update_spr
 from ocucb.selection.order import effective_arms, raise_pulls
 from ocucb.selection.sampling import sample
 from ocucb.selection.scan import DRAWN, best_arm, scan, value
-from ocucb.selection.state import EVERYTHING, State, arms_at, ever_at, state_at
+from ocucb.selection.state import EVERYTHING, GUARDED, State, arms_at, ever_at, state_at
 
 OVER = -1  # the horizon has passed
 STALE = -2  # order and bounds must be rebuilt first
@@ -98,7 +98,7 @@ def _add_spread(state: State, arm: int, reward: float, before: float) -> None:
     """Renew the spread of an arm with one more reward, and of all that borrow theirs if it is a new extreme."""
     arms = arms_at(state.arms)
     add_to_moments(state, arm, reward, before)
-    if widen(state, arm):
+    if widen(state, arm) and state.spreads == GUARDED:
         for other in range(state.slots):
             if arms[other].learned > 0 and repeats(state, other):
                 update_spread(state, other)

@@ -13,7 +13,7 @@ from ocucb.policies.policy import Chances, Rule, Trend
 from ocucb.selection import changes, forgetting, operations, subset
 from ocucb.selection.leader import may_lead
 from ocucb.selection.moments import merge_moments, plain_spreads, renew_spreads
-from ocucb.selection.state import DISCOUNT, EVERYTHING, WINDOW, Memory
+from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, WINDOW, Memory
 
 # Memory for arms still to come: a sixteenth more, so that the first ones need no copy of everything.
 SPARE = 16
@@ -42,6 +42,7 @@ class Selector:
             rule = rule._replace(trend=Trend.NEITHER, samples=False)
         bound = {"divergence": family.upper, "posterior": family.posterior, "switch": family.switch}[rule.bound]
         self._rule, self._family = rule, family
+        spreads = GUARDED if family.spreads else NO_SPREADS if rule.variance_bound is None else PLAIN
         self._constants = np.asarray(rule.parameters, dtype=float), np.asarray(family.parameters, dtype=float)
         self._settings: dict[str, Any] = {
             "reads_effective": rule.rho is not None,
@@ -53,8 +54,8 @@ class Selector:
             "samples": rule.samples,
             "signed": rule.bound == "switch",
             "changing": changing,
-            "leads": may_lead(rule) and not changing and not family.spreads,
-            "spreads": family.spreads,
+            "leads": may_lead(rule) and not changing and not spreads,
+            "spreads": spreads,
             "memory": WINDOW if window else DISCOUNT if factor else EVERYTHING,
             "window": window,
             "factor": factor,
@@ -62,7 +63,7 @@ class Selector:
             "seed": seed,
             "level": address(rule.level, LEVEL) if rule.level else 0,
             "score": address(rule.score, SCORE) if rule.score else 0,
-            "bound": address(bound, BOUND),
+            "bound": address(rule.variance_bound or bound, BOUND),
             "upper": address(family.upper, BOUND) if rule.score else 0,
             "divergence": address(family.divergence, DIVERGENCE) if rule.score else 0,
             "posterior": address(family.posterior, BOUND) if rule.score else 0,
@@ -70,15 +71,15 @@ class Selector:
             "family": self._constants[1].ctypes.data,
         }
         self._known = np.empty(5)
-        self._use(
-            Memory(max(1, arms + arms // SPARE if changing else arms), rule.samples, family.spreads, self._forgets)
-        )
+        capacity = max(1, arms + arms // SPARE if changing else arms)
+        self._use(Memory(capacity, rule.samples, bool(spreads), self._forgets))
         for name, value in self._settings.items():
             self._state[name] = value
         self._add_slots(arms)
 
     def _use(self, memory: Memory) -> None:
         self._memory, self._state, self.address = memory, memory.state, memory.address
+        memory.arrays["moments"]["range"] = self._family.width * self._rule.range_weight
 
     def add(self, count: int = 1) -> None:
         """Add arms, never pulled, in the next slots."""
@@ -305,7 +306,7 @@ class Selector:
     def absorb(
         self, pulls: npt.NDArray[Any], learned: Integers, totals: Floats, moments: npt.NDArray[Any] | None = None
     ) -> None:
-        """Add statistics, one entry per slot; moments, if the family has spreads."""
+        """Add statistics, one entry per slot; moments, if they are kept."""
         if moments is not None:
             merge_moments(self.moments, self.arms["total"], moments, totals)
         self.arms["total"] += totals
@@ -318,7 +319,7 @@ class Selector:
         known = arms["learned"] > 0
         arms["mean"][known] = arms["total"][known] / arms["learned"][known]
         self._state["rounds"] += int(pulls.sum())
-        if self._family.spreads:
+        if self.keeps_moments:
             renew_spreads(self.address)
         self._recount()
 
@@ -375,7 +376,7 @@ class Selector:
 
     def _with_rho(self) -> Selector:
         """Return a twin that keeps its arms in order, to explain a rule that does not."""
-        rule = self._rule._replace(rho=0.5, window=0, factor=0.0)
+        rule = self._rule._replace(rho=0.5, window=0, factor=0.0, variance_bound=None)
         twin = Selector(rule, self._family, 0, self.slots)
         twin.retire_many(np.flatnonzero(self.arms["active"] == 0))
         moments = self.moments if self._family.spreads else None
@@ -414,8 +415,13 @@ class Selector:
 
     @property
     def moments(self) -> npt.NDArray[Any]:
-        """The moments of the slots in use (a view); none, unless the family has spreads."""
+        """The moments of the slots in use (a view); none, unless they are kept."""
         return self._memory.arrays["moments"][: self.slots]
+
+    @property
+    def keeps_moments(self) -> bool:
+        """Whether the family or the rule reads the spread of each arm's rewards."""
+        return bool(self._state["spreads"][0])
 
     def spreads(self) -> Floats | None:
         """Return the spread of each slot's rewards, 0 while they are all equal; None if the family has no spreads."""

@@ -38,6 +38,7 @@ ARM = np.dtype(
 MOMENTS = np.dtype(
     [
         ("spread", np.float64),  # S: what bounds receive, so the first
+        ("range", np.float64),  # of possible rewards, times a weight: what a policy's own bound receives, so the second
         ("total_rest", np.float64),  # what rounding took from the sum of the rewards
         ("squares", np.float64),  # sum of their squares
         ("squares_rest", np.float64),  # what rounding took from it
@@ -92,7 +93,7 @@ STATE = np.dtype(
         ("arms_per_tick", np.float64),  # its inverse; 0 if the level reads no number of arms that can fall
         ("shared_round", np.float64),  # the round for which a shared level was last computed, or 0
         ("shared_level", np.float64),  # and that level
-        ("spreads", np.int64),  # bounds receive the spread of their arm's rewards
+        ("spreads", np.int64),  # bounds receive the spread of their arm's rewards: NO_SPREADS, GUARDED or PLAIN
         ("least", np.float64),  # reward of all arms, if there are spreads
         ("most", np.float64),
         ("memory", np.int64),  # EVERYTHING, WINDOW or DISCOUNT
@@ -140,6 +141,7 @@ BUCKETS = 120
 RECENT = 64
 CAPS = 16  # of an arm
 EVERYTHING, WINDOW, DISCOUNT = 0, 1, 2
+NO_SPREADS, GUARDED, PLAIN = 0, 1, 2  # guarded: rewards that repeat do not make a spread small (moments.py)
 NEVER = np.int64(2**62)
 
 
