@@ -10,12 +10,49 @@ import json
 import secrets
 import time
 from collections.abc import Iterable
+from typing import Any, cast
 
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEAD_BYTES = 65_536  # request line and headers
+MAX_JOINED_BYTES = 16_384
 MAX_ARRIVAL_SECONDS = 60.0  # for a whole request, from its first byte or from when the connection was made
+
+
+class JoinedWrites:
+    """A transport that sends what is written in one turn of the loop in one piece: head and body of an answer.
+
+    Each piece is a call of the system, which takes as long as a twentieth of a decision.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._written: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send this, after what was written before: at the end of the turn, or at once if it has become much."""
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+        self._size += len(data)
+        if self._size > MAX_JOINED_BYTES:
+            self._send()
+
+    def close(self) -> None:
+        """Close the connection when all is sent."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        written, self._written, self._size = self._written, [], 0
+        if written:
+            self._transport.write(b"".join(written))
 
 
 class Connection(HttpToolsProtocol):
@@ -25,7 +62,7 @@ class Connection(HttpToolsProtocol):
     _head: int | None = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", JoinedWrites(transport)))
         self._began = time.monotonic()
 
     def on_message_begin(self) -> None:
