@@ -77,7 +77,7 @@ def on_terminal(
             if not stopped and interrupt(shown):
                 child.send_signal(signal.SIGINT)
                 stopped = True
-        out, _ = child.communicate(timeout=20)
+        out, _ = child.communicate(timeout=60)
     os.close(terminal)
     return child.returncode, out, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
 

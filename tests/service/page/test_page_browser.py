@@ -21,7 +21,7 @@ def patient() -> Iterator[None]:
     """Wait long enough for a busy machine."""
     expect.set_options(timeout=60_000.0)
     yield
-    expect.set_options(timeout=5_000.0)
+    expect.set_options(timeout=30_000.0)
 
 
 @pytest.fixture
