@@ -1,10 +1,9 @@
-"""Tests compile into a cache of their own and keep Gittins tables of their own, made by the code as it is now.
+"""Tests compile into a cache of their own.
 
 Their files are in memory where there is enough of it. Hypothesis draws the same examples every time, however slow the
 machine.
 """
 
-import hashlib
 import os
 import signal
 import tempfile
@@ -15,10 +14,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
-TABLES = hashlib.sha256((ROOT / "src" / "ocucb" / "policies" / "gittins_table.py").read_bytes()).hexdigest()[:16]
 
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE / "numba")
-os.environ["OCUCB_CACHE_DIR"] = str(CACHE / "tables" / TABLES)
 
 # A disk takes milliseconds to sync, thousands of times over, against a power cut, which no test can make.
 MEMORY, MIN_FREE_BYTES = Path("/dev/shm"), 4 << 30

@@ -1,12 +1,10 @@
-"""The Gittins index against a slow induction of its own, its shape, its files, and its approximation."""
+"""The Gittins index against a slow induction of its own, its shape, its table, and its approximation."""
 
 from __future__ import annotations
 
 import ctypes
 import json
 import math
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -16,43 +14,18 @@ from hypothesis import strategies as st
 
 from ocucb.compiled import LEVEL, Floats, address
 from ocucb.errors import ParameterError
-from ocucb.policies import gittins_table
-from ocucb.policies.gittins import Gittins, level, level_approximate, level_parameters
+from ocucb.policies.gittins import (
+    LONGEST_EXACT_HORIZON,
+    TABLE_FILE,
+    Gittins,
+    level,
+    level_approximate,
+    level_parameters,
+)
 from ocucb.policies.policy import Trend
+from tools import gittins_table
 
 NORMAL = NormalDist()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keep the tables of this module out of the user's own cache, and compute one before any clock runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        path = tmp_path_factory.mktemp("gittins")
-        patch.setenv("OCUCB_CACHE_DIR", str(path))
-        level(1.0, 1.0, 1.0, 1.0, level_parameters(1000))
-        yield path
-
-
-@pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Forget the tables in memory, and look for files in an empty folder."""
-    monkeypatch.setattr(gittins_table, "_tables", {})
-    monkeypatch.setenv("OCUCB_CACHE_DIR", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Collect the sizes of the tables computed."""
-    sizes: list[int] = []
-    compute = gittins_table.compute_table
-
-    def counted(size: int) -> Floats:
-        sizes.append(size)
-        return compute(size)
-
-    monkeypatch.setattr(gittins_table, "compute_table", counted)
-    return sizes
 
 
 def index(parameters: Floats, remaining: float, pulls: float) -> float:
@@ -133,7 +106,7 @@ def test_interpolation_agrees_with_direct_induction(pulls: int, remaining: int) 
 
 def test_index_falls_with_pulls_and_level_with_the_round_over_the_whole_table() -> None:
     parameters = level_parameters(1000)
-    pulls = np.unique(np.geomspace(1, 5000, 60).astype(int))
+    pulls = np.unique(np.geomspace(1, 50_000, 60).astype(int))
     levels = np.array(
         [[level(float(t), float(count), 1.0, 1.0, parameters) for t in range(1, 1001)] for count in pulls]
     )
@@ -142,7 +115,7 @@ def test_index_falls_with_pulls_and_level_with_the_round_over_the_whole_table() 
     assert np.all(np.diff(indices[:, :-1], axis=0) < 0.0)
 
 
-@given(pulls=st.integers(1, 3000), remaining=st.integers(2, 1000))
+@given(pulls=st.integers(1, 30_000), remaining=st.integers(2, 1000))
 def test_index_falls_with_pulls_and_rises_with_remaining_rounds(pulls: int, remaining: int) -> None:
     parameters = level_parameters(1000)
     here = index(parameters, remaining, pulls)
@@ -158,7 +131,7 @@ def test_any_number_of_pulls_gives_a_finite_level_that_does_not_rise(pulls: int,
     assert 0.0 <= later <= here
 
 
-@pytest.mark.parametrize("pulls", [1.2e3, 2e3, 5e3, 1e5, 1e9])
+@pytest.mark.parametrize("pulls", [1.2e4, 2e4, 5e4, 1e6, 1e9])
 def test_pulls_beyond_the_table_are_near_the_truth(pulls: float) -> None:
     parameters = level_parameters(1000)
     rounds = np.array([2.0, 10.0, 100.0, 1000.0])
@@ -170,86 +143,33 @@ def test_pulls_beyond_the_table_are_near_the_truth(pulls: float) -> None:
 def test_many_pulls_meet_the_table_without_a_jump() -> None:
     parameters = level_parameters(1000)
     for remaining in (2, 30, 900):
-        before, after = (index(parameters, remaining, pulls) for pulls in (1000.0, 1000.0 * (1.0 + 1e-9)))
+        before, after = (index(parameters, remaining, pulls) for pulls in (10_000.0, 10_000.0 * (1.0 + 1e-9)))
         assert after == pytest.approx(before, rel=1e-8)
 
 
-def test_second_use_reads_the_file(fresh: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    first = level_parameters(100)
-    assert [path.name for path in fresh.iterdir()] == ["gittins-1-100.npy"]
-    monkeypatch.setattr(gittins_table, "_tables", {})
-    assert np.array_equal(level_parameters(100), first)
-    assert computed == [100]
-
-
-def test_one_table_serves_all_horizons_up_to_its_size(fresh: Path, computed: list[int]) -> None:
-    tables = [level_parameters(horizon) for horizon in (1, 2, 10, 99, 100)]
-    assert computed == [100]
-    assert [table[0] for table in tables] == [1, 2, 10, 99, 100]
+def test_one_table_serves_all_horizons() -> None:
+    tables = [level_parameters(horizon) for horizon in (1, 2, 10, 99, 10_000)]
+    assert [table[0] for table in tables] == [1, 2, 10, 99, 10_000]
     assert all(np.array_equal(table[1:], tables[0][1:]) for table in tables)
 
 
-def torn(data: bytes) -> bytes:
-    return data[: len(data) // 2]
+def test_the_table_is_what_its_tool_makes() -> None:
+    """Some of it, from every part: the whole takes fifteen seconds."""
+    knots = gittins_table.knots()
+    table = np.frombuffer(TABLE_FILE.read_bytes(), "<f8").reshape(-1, len(knots))
+    assert np.array_equal(table[0], knots)
+    assert len(table) == len(knots) + 2
+    few = [0, 1, 9, 20, 30, 37]
+    for row in (0, 1, 15, 28, 51, 52):
+        pulls = knots[row] if row < len(knots) else math.inf
+        np.testing.assert_allclose(table[1 + row, few], gittins_table.scaled_indices(pulls, knots[few]), rtol=1e-12)
 
 
-def flipped(data: bytes) -> bytes:
-    return data[:1000] + bytes([data[1000] ^ 1]) + data[1001:]
-
-
-def empty(data: bytes) -> bytes:
-    return b""
-
-
-def foreign(data: bytes) -> bytes:
-    return b"not a table at all" * 10
-
-
-@pytest.mark.parametrize("damage", [torn, flipped, empty, foreign])
-def test_damaged_file_is_computed_again(
-    damage: Callable[[bytes], bytes], fresh: Path, computed: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = level_parameters(100)
-    file = fresh / "gittins-1-100.npy"
-    whole = file.read_bytes()
-    file.write_bytes(damage(whole))
-    monkeypatch.setattr(gittins_table, "_tables", {})
-    assert np.array_equal(level_parameters(100), first)
-    assert computed == [100, 100]
-    assert file.read_bytes() == whole
-
-
-def test_table_of_another_shape_is_computed_again(fresh: Path, computed: list[int]) -> None:
-    gittins_table.write_table(fresh / "gittins-1-100.npy", np.zeros((2, 3)))
-    level_parameters(100)
-    assert computed == [100]
-
-
-def test_folder_that_cannot_be_written_is_no_obstacle(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = fresh / "file"
-    file.write_text("in the way")
-    monkeypatch.setenv("OCUCB_CACHE_DIR", str(file / "below"))
-    assert len(level_parameters(100)) > 100
-    assert [path.name for path in fresh.iterdir()] == ["file"]
-
-
-def test_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OCUCB_CACHE_DIR", "/own")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/shared")
-    assert gittins_table.table_folder() == Path("/own")
-    monkeypatch.delenv("OCUCB_CACHE_DIR")
-    assert gittins_table.table_folder() == Path("/shared/ocucb")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", "/home/someone")
-    assert gittins_table.table_folder() == Path("/home/someone/.cache/ocucb")
-
-
-def test_knots_hold_every_small_number_and_the_size() -> None:
-    for size in gittins_table.SIZES:
-        knots = gittins_table.knots(size)
-        assert list(knots[:16]) == list(range(1, 17))
-        assert knots[-1] == size
-        assert np.all(knots[16:] / knots[15:-1] < 1.25)
+def test_knots_hold_every_small_number_and_the_longest_horizon() -> None:
+    knots = gittins_table.knots()
+    assert list(knots[:16]) == list(range(1, 17))
+    assert knots[-1] == LONGEST_EXACT_HORIZON
+    assert np.all(knots[16:] / knots[15:-1] < 1.25)
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 10, 10_000, np.int64(10)])

@@ -24,7 +24,7 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # servers here speak plain HTT
 def environment(**more: str) -> dict[str, str]:
     """Return the environment, less what would set the service up, and more."""
     keep = {name: value for name, value in os.environ.items() if not name.startswith("OCUCB_")}
-    return {**keep, "OCUCB_CACHE_DIR": os.environ["OCUCB_CACHE_DIR"], **more}
+    return {**keep, **more}
 
 
 class Server:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,19 +13,27 @@ import numpy as np
 from ocucb.checks import whole
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.errors import ParameterError
-from ocucb.policies.gittins_table import SIZES, knots_and_indices
 from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend, WithArms
 
-LONGEST_EXACT_HORIZON = SIZES[-1]
+LONGEST_EXACT_HORIZON = 10_000
+# Made by tools/gittins_table.py: the knots, then a row per knot of pulls and one for infinitely many pulls.
+TABLE_FILE = Path(__file__).with_name("gittins_table.f64")
 
 # Parameters of the exact level: the horizon, the number of knots, their logarithms, the table row by row.
 HEADER = 2
 
 
+@cache
+def _knots_and_values() -> tuple[Floats, Floats]:
+    numbers = np.frombuffer(TABLE_FILE.read_bytes(), "<f8")
+    count = int(np.flatnonzero(numbers == LONGEST_EXACT_HORIZON)[0]) + 1  # the last knot
+    return numbers[:count], numbers[count:]
+
+
 def level_parameters(horizon: int) -> Floats:
-    """Return what `level` reads: its table is the same for every horizon of up to 100, 1,000 or 10,000 rounds."""
-    knots, values = knots_and_indices(horizon)
-    return np.concatenate([[horizon, len(knots)], np.log(knots), values.ravel()])
+    """Return what `level` reads. The table is the same for every horizon."""
+    knots, values = _knots_and_values()
+    return np.concatenate([[horizon, len(knots)], np.log(knots), values])
 
 
 @kernel
@@ -90,8 +100,7 @@ class Gittins(Policy):
 
     Parameters
     ----------
-    horizon : number of rounds n, at most 10,000 for the exact index. The first use of up to 100, of 1,000 and of 10,000
-        rounds computes a table, in seconds, and keeps it in $OCUCB_CACHE_DIR or the user's cache directory.
+    horizon : number of rounds n, at most 10,000 for the exact index.
     approximate : take L = log max{1, min{ m / (4 log^{3/2} m), m / (4 T log^{1/2}(m/T)) }} instead, for any horizon.
 
     T. Lattimore, "Regret Analysis of the Finite-Horizon Gittins Index Strategy for Multi-Armed Bandits", 2016.

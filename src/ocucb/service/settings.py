@@ -16,7 +16,7 @@ from ocucb.errors import ParameterError
 
 PREFIX = "OCUCB_"
 CONFIG_VARIABLE = "OCUCB_CONFIG"
-OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "OCUCB_CACHE_DIR", "OCUCB_KEY"})  # ours, but no settings
+OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "OCUCB_KEY"})  # ours, but no settings
 _POSTGRESQL = (
     r"postgresql://([^@]*@)?(\[[^\]@]*\]|[^/?@:\[\]]*)(:\d{1,5})?([/?][^@]*)?"  # one @: one end of the password
 )

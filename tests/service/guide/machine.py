@@ -41,7 +41,7 @@ class Machine:
         self._shell = {"PATH": os.environ["PATH"], **(shell or {})}
         self.servers: list[Server] = []
         self._systemctl: dict[str, Callable[[], object]] = {"start": self.start, "stop": self.stop}
-        self._others = {"/var/cache/ocucb/compiled": "NUMBA_CACHE_DIR", "/var/cache/ocucb/tables": "OCUCB_CACHE_DIR"}
+        self._others = {"/var/cache/ocucb/compiled": "NUMBA_CACHE_DIR"}
         self._run(NOT_HERE.sub("", blocks("bash")["install"]))
         self.path("/usr/local/sbin").mkdir(parents=True)
         self.path("/opt/ocucb/venv").symlink_to(sys.prefix)

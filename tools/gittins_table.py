@@ -1,4 +1,8 @@
-"""The finite-horizon Gittins index of a Gaussian arm: backward induction at knots, kept in memory and on disk.
+"""Makes the table in src/ocucb/policies/ by which the exact Gittins index is found: backward induction at knots.
+
+    python -m tools.gittins_table        about 15 seconds
+
+gittins_table.f64  the knots, of pulls and of remaining rounds, and the scaled index at each pair of them
 
 With T pulls behind and r rounds ahead, N = T + r stays constant while the arm is played. Let V be the most that playing
 it can earn over retiring at 0 when its posterior mean is ν, and D = V - r ν. Then, with s = 1/√(T(T+1)),
@@ -12,24 +16,17 @@ expectation is one fixed matrix, and only a shift and a stretch of the points de
 
 from __future__ import annotations
 
-import hashlib
-import io
 import math
 import os
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
 from ocucb.compiled import Floats, Integers, kernel
+from ocucb.policies.gittins import LONGEST_EXACT_HORIZON, TABLE_FILE
 
-VERSION = 1  # of the file: to be raised with any change to what a table holds
-SIZES = (100, 1_000, 10_000)
 DENSE, RATIO = 16, 1.2  # every whole number up to DENSE is a knot, then steps of about RATIO
 NODES = 12  # Chebyshev points in a panel
 # In steps. The boundary moves by 1.31 at most while r <= 10,000, so it stays inside the first panel.
@@ -166,70 +163,24 @@ def scaled_indices(pulls: float, rounds: Floats, nodes: int = NODES) -> Floats:
     return steps * np.sqrt((1.0 + (rounds - 1.0) / (pulls + 1.0)) / rounds)
 
 
-def knots(size: int) -> Floats:
-    """Return the pulls, and the remaining rounds, at which a table holds exact values."""
-    count = math.ceil(math.log(size / DENSE) / math.log(RATIO))
-    return np.union1d(np.arange(1.0, DENSE), np.rint(np.geomspace(DENSE, size, count + 1)))
+def knots() -> Floats:
+    """Return the pulls, and the remaining rounds, at which the table holds exact values."""
+    count = math.ceil(math.log(LONGEST_EXACT_HORIZON / DENSE) / math.log(RATIO))
+    return np.union1d(np.arange(1.0, DENSE), np.rint(np.geomspace(DENSE, LONGEST_EXACT_HORIZON, count + 1)))
 
 
-def compute_table(size: int) -> Floats:
-    """Return the scaled index: a row per knot of pulls and one for infinitely many, a column per knot of rounds."""
-    rounds = knots(size)
+def compute_table() -> Floats:
+    """Return the knots, and the scaled index: a row per knot of pulls and one for infinitely many."""
+    rounds = knots()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return np.array(list(pool.map(lambda pulls: scaled_indices(pulls, rounds), [*rounds, math.inf])))
+        values = list(pool.map(lambda pulls: scaled_indices(pulls, rounds), [*rounds, math.inf]))
+    return np.array([rounds, *values])
 
 
-def table_folder() -> Path:
-    """Return where tables are kept: $OCUCB_CACHE_DIR, else ocucb in the user's cache directory."""
-    if own := os.environ.get("OCUCB_CACHE_DIR"):
-        return Path(own)
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "ocucb"
-    try:
-        return Path.home() / ".cache" / "ocucb"
-    except RuntimeError:  # a user without a home
-        return Path(tempfile.gettempdir()) / "ocucb"
+def main() -> None:
+    """Compute the table, and write it to its place."""
+    TABLE_FILE.write_bytes(compute_table().astype("<f8").tobytes())
 
 
-def read_table(path: Path, shape: tuple[int, int]) -> Floats | None:
-    """Return the table at `path`, or None if there is none, it is of another shape, or a byte of it has changed."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    if hashlib.sha256(data[:-32]).digest() != data[-32:]:
-        return None
-    values: Floats = np.load(io.BytesIO(data), allow_pickle=False)
-    return values if values.shape == shape else None
-
-
-def write_table(path: Path, values: Floats) -> None:
-    """Write the table and its SHA-256 (which `numpy.load` ignores), all at once or, where not permitted, not at all."""
-    file = io.BytesIO()
-    np.save(file, values, allow_pickle=False)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(file.getvalue() + hashlib.sha256(file.getvalue()).digest())
-        os.replace(part, path)
-    with suppress(OSError):
-        part.unlink(missing_ok=True)  # what a full disk left
-
-
-_tables: dict[int, Floats] = {}
-_lock = Lock()
-
-
-def knots_and_indices(horizon: int) -> tuple[Floats, Floats]:
-    """Return the knots and the scaled index at them, for the smallest size that holds `horizon`."""
-    size = next(size for size in SIZES if size >= horizon)
-    at = knots(size)
-    with _lock:
-        if size not in _tables:
-            path = table_folder() / f"gittins-{VERSION}-{size}.npy"
-            values = read_table(path, (len(at) + 1, len(at)))
-            if values is None:
-                values = compute_table(size)
-                write_table(path, values)
-            _tables[size] = values
-        return at, _tables[size]
+if __name__ == "__main__":
+    main()
