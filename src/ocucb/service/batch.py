@@ -259,15 +259,22 @@ class Batch:
     def write(self) -> list[ExperimentState]:
         """Write all that was noted, and return the experiments that changed."""
         changed = [state for state in self.by_id.values() if state.seq != self._records_before[state.id].seq]
-        self.transaction.append_entries(self._entries)
-        self.transaction.add_idempotency_keys(self._new_idempotency_records)
-        add_changes(self.transaction, self._changes)
-        partial_rewards.add_parts(self.transaction, self._new_parts)
-        partial_rewards.delete_parts(self.transaction, self._closed_parts)
-        self.transaction.add_due(self._due)
-        self.transaction.delete_due(self._not_due)
+        transaction = self.transaction
+        transaction.append_entries(self._entries)
+        if self._new_idempotency_records:
+            transaction.add_idempotency_keys(self._new_idempotency_records)
+        if self._changes:
+            add_changes(transaction, self._changes)
+        if self._new_parts:
+            partial_rewards.add_parts(transaction, self._new_parts)
+        if self._closed_parts:
+            partial_rewards.delete_parts(transaction, self._closed_parts)
+        if self._due:
+            transaction.add_due(self._due)
+        if self._not_due:
+            transaction.delete_due(self._not_due)
         if changed:
-            self.transaction.update_experiments(
+            transaction.update_experiments(
                 [self._records_before[state.id]._replace(seq=state.seq, status=state.status) for state in changed]
             )
         return changed
