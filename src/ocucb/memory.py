@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 from ocucb.checks import real, whole
@@ -11,6 +12,8 @@ from ocucb.errors import ParameterError, StateError
 from ocucb.policies.policy import Rule
 
 LONGEST_WINDOW = 10**8
+EVENT_COLUMNS = ("rounds", "arms", "rewards")
+_EVENTS = "lists of equal length: rounds, numbers of the arms, and rewards or null"
 
 
 @dataclass(frozen=True)
@@ -109,20 +112,28 @@ def clean_remembered(data: object, memory: Memory, arms: int) -> dict[str, Any]:
 
 
 def _clean_events(data: dict[str, Any], rounds: int, arms: int) -> dict[str, Any]:
-    events, last = data.get("events"), max(0, data["now"] - rounds)
-    if not isinstance(events, list):
-        raise StateError("events of remembered must be a list")
     if "totals" in data or "rests" in data:  # older files have neither
         for key in ("totals", "rests"):
             _check_column(data, key, arms)
-    for event in events:
-        whole_event = isinstance(event, list) and len(event) == 3 and type(event[0]) is int and type(event[1]) is int
-        if not whole_event or not (event[2] is None or _is_finite(event[2])):
-            raise StateError("an event of remembered must be [round, number of the arm, reward or null]")
-        if not last <= event[0] <= data["now"] or not 0 <= event[1] < arms:
-            raise StateError("the saved bandit is inconsistent: an event has no such round or arm")
-        last = event[0]
-    return data
+    events = _as_columns(data.get("events"))
+    whens, slots, rewards = (events[key] for key in EVENT_COLUMNS)
+    if not len(whens) == len(slots) == len(rewards) or {*map(type, whens), *map(type, slots)} - {int}:
+        raise StateError(f"events of remembered must be {_EVENTS}")
+    if not all(reward is None or _is_finite(reward) for reward in rewards):
+        raise StateError(f"events of remembered must be {_EVENTS}")
+    last, ordered = [max(0, data["now"] - rounds), *whens, data["now"]], [0, *slots, arms - 1]
+    if any(one > later for one, later in pairwise(last)) or min(ordered) < 0 or max(ordered) >= arms:
+        raise StateError("the saved bandit is inconsistent: an event has no such round or arm")
+    return {**data, "events": events}
+
+
+def _as_columns(events: object) -> dict[str, list[Any]]:
+    """Return events by column; older files have them by row."""
+    if isinstance(events, list) and all(isinstance(event, list) and len(event) == 3 for event in events):
+        return {key: [event[place] for event in events] for place, key in enumerate(EVENT_COLUMNS)}
+    if not isinstance(events, dict) or not all(isinstance(events.get(key), list) for key in EVENT_COLUMNS):
+        raise StateError(f"events of remembered must be {_EVENTS}")
+    return {key: events[key] for key in EVENT_COLUMNS}
 
 
 def _check_column(data: dict[str, Any], key: str, arms: int) -> None:

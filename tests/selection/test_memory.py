@@ -223,11 +223,14 @@ def test_what_is_saved_goes_on_bit_for_bit(memory: Window | Discount) -> None:
             assert again.to_dict() == bandit.to_dict()
 
 
-def test_files_of_windows_without_sums_are_read() -> None:
+def test_older_files_of_windows_are_read() -> None:
+    """They have events by row, and no sums."""
     bandit = Bandit(UCB(), 2, memory=Window(10))
     bandit.learn_many([0, 1, 0], [1.0, 2.0, 3.0])
     data = bandit.to_dict()
-    del data["remembered"]["totals"], data["remembered"]["rests"]
+    events = data["remembered"]["events"]
+    rows = [list(row) for row in zip(events["rounds"], events["arms"], events["rewards"], strict=True)]
+    data["remembered"] = {"now": data["remembered"]["now"], "events": rows}
     assert Bandit.from_dict(data).to_dict() == bandit.to_dict()
 
 
@@ -357,7 +360,16 @@ def test_bad_memories(make: Any, message: str) -> None:
         ({"remembered": None}, "remembered is missing"),
         ({"remembered": {"now": 3, "events": [[1, 9, None]]}}, "no such round or arm"),
         ({"remembered": {"now": 3, "events": [[2, 0, None], [1, 0, None]]}}, "no such round or arm"),
-        ({"remembered": {"now": 3, "events": [[1, 0]]}}, "an event of remembered must be"),
+        ({"remembered": {"now": 3, "events": [[1, 0]]}}, "events of remembered must be lists of equal length"),
+        ({"remembered": {"now": 3, "events": {"rounds": [1], "arms": [0]}}}, "events of remembered must be lists"),
+        ({"remembered": {"now": 3, "events": {"rounds": [1], "arms": [0], "rewards": []}}}, "must be lists"),
+        ({"remembered": {"now": 3, "events": {"rounds": [1], "arms": [0.5], "rewards": [None]}}}, "must be lists"),
+        ({"remembered": {"now": 3, "events": {"rounds": [1], "arms": [0], "rewards": ["1"]}}}, "must be lists"),
+        ({"remembered": {"now": 3, "events": {"rounds": [4], "arms": [0], "rewards": [None]}}}, "no such round or arm"),
+        (
+            {"remembered": {"now": 3, "events": {"rounds": [3], "arms": [-1], "rewards": [None]}}},
+            "no such round or arm",
+        ),
         ({"remembered": {"now": 3, "events": [], "totals": [0.0, 0.0]}}, "rests of remembered must be a list of 2"),
     ],
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ocucb.compiled import kernel
+from ocucb.compiled import Floats, Integers, kernel
 from ocucb.selection.moments import sum_rest
 from ocucb.selection.order import lower_pulls
 from ocucb.selection.state import DISCOUNT, WINDOW, State, arms_at, events_at, ever_at, state_at
@@ -162,19 +162,21 @@ def _change_unit(state: State) -> None:
 
 
 @kernel
-def restore_event(address: int, when: int, arm: int, reward: float) -> None:
-    """Remember an event of a window again, in the order in which they came. Order and counts are to be made anew."""
+def restore_events(address: int, whens: Integers, slots: Integers, rewards: Floats) -> None:
+    """Remember the events of a window again, in the order in which they came. Order and counts are to be made anew."""
     state = state_at(address)
     now = state.now
-    state.now = when
-    _push(state, arm, reward)
+    for i in range(len(whens)):
+        arm, reward = slots[i], rewards[i]
+        state.now = whens[i]
+        _push(state, arm, reward)
+        if math.isnan(reward):
+            state.remembered += 1.0
+            arms_at(state.arms)[arm].pulls += 1.0
+        else:
+            arms_at(state.arms)[arm].learned += 1
+            _add(state, arm, reward)
     state.now = now
-    if math.isnan(reward):
-        state.remembered += 1.0
-        arms_at(state.arms)[arm].pulls += 1.0
-    else:
-        arms_at(state.arms)[arm].learned += 1
-        _add(state, arm, reward)
 
 
 @kernel

@@ -237,11 +237,9 @@ class Selector:
         """Return what is remembered, as plain data."""
         state = {name: self._state[name][0].item() for name in ("now", "unit", "remembered", "events_count")}
         if self._state["window"][0]:
-            events = np.roll(self._memory.arrays["events"], -int(self._state["events_first"][0]))
-            kept = [(when, arm, reward) for when, arm, reward in events[: state["events_count"]].tolist() if arm >= 0]
             return {
                 "now": state["now"],
-                "events": [[w, a, None if r != r else r] for w, a, r in kept],
+                "events": self._remembered_events(state["events_count"]),
                 "totals": self.arms["total"].tolist(),  # as they were rounded, which the events do not tell
                 "rests": self.ever["total_rest"].tolist(),
             }
@@ -256,6 +254,14 @@ class Selector:
             "waiting": self.ever["waiting"].tolist(),
         }
 
+    def _remembered_events(self, count: int) -> dict[str, list[Any]]:
+        """Return the pulls and rewards of a window in order, as columns; a pull has no reward."""
+        events = np.roll(self._memory.arrays["events"], -int(self._state["events_first"][0]))[:count]
+        events = events[events["arm"] >= 0]  # the others were cancelled
+        rewards = events["reward"].astype(object)
+        rewards[np.isnan(events["reward"])] = None
+        return {"rounds": events["when"].tolist(), "arms": events["arm"].tolist(), "rewards": rewards.tolist()}
+
     def remember(self, pulls: Integers, learned: Integers, totals: Floats, remembered: dict[str, Any]) -> None:
         """Take over all-time statistics and what is remembered, as `remembered` returned it."""
         arms, ever = self.arms, self.ever
@@ -263,9 +269,9 @@ class Selector:
         self._state["now"], self._state["rounds"] = remembered["now"], int(pulls.sum())
         if self._state["window"][0]:
             events = remembered["events"]
-            self._memory.make_room_for_events(len(events))
-            for when, arm, reward in events:
-                forgetting.restore_event(self.address, when, arm, np.nan if reward is None else reward)
+            self._memory.make_room_for_events(len(events["rounds"]))
+            whens, places = (np.array(events[key], dtype=np.int64) for key in ("rounds", "arms"))
+            forgetting.restore_events(self.address, whens, places, np.array(events["rewards"], dtype=np.float64))
             if "totals" in remembered:  # older files have none
                 arms["total"], ever["total_rest"], known = (
                     remembered["totals"],
