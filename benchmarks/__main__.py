@@ -5,6 +5,7 @@ from benchmarks import (
     choose_among,
     choose_and_learn,
     client_import,
+    coverage,
     episode,
     gittins_table,
     memory,
@@ -26,6 +27,7 @@ MODULES = (
     service,
     unknown_scale,
     verdicts,
+    coverage,
 )
 
 for module in MODULES:

@@ -45,3 +45,21 @@ def test_replay_of_a_service_without_experiments(tmp_path: Path) -> None:
     store.migrate()
     store.close()
     assert ocucb("replay", "--all", at=tmp_path).stdout == "there are no experiments\n"
+
+
+def test_a_unit_is_erased_from_a_log_and_from_its_archive(folder: Path) -> None:
+    spoil(folder, "UPDATE log SET unit = 'Ada' WHERE experiment = 1 AND kind = 'decision'")
+    moved = ocucb("archive", "colours", "--to", ".", "--days", "0", at=folder).stdout
+    assert "rows were dropped" in moved
+    assert ocucb("erase", "Ada", at=folder).stdout.splitlines() == [
+        "erased from 1 decisions",
+        "it may still be in archives; erase it there with --file: experiment-1-from-1.parquet",
+    ]
+    file = "experiment-1-from-1.parquet"
+    assert ocucb("erase", "Ada", "--file", file, at=folder).stdout == f"{file}: erased from 21 decisions\n"
+    assert "verified 43 entries" in ocucb("replay", "--file", file, at=folder).stdout
+    assert error("erase", "Ada", "--file", file, "--experiment", "colours", at=folder).startswith(
+        "erase takes the unit"
+    )
+    assert error("erase", "Ada", "--file", "none.parquet", at=folder).startswith("none.parquet cannot be read")
+    assert error("erase", "Ada", "--experiment", "shapes", at=folder).startswith("no experiment 'shapes'")

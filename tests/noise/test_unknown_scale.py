@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.coverage import play, policies_for
 from ocucb import (
     UCB,
     Bandit,
@@ -232,6 +233,15 @@ def test_the_mean_is_in_all_intervals_of_most_runs(scale: float) -> None:
     failed = count_doubted(address(NOISE.evidence().function, BOUND), rewards, math.log(1.0 / error), np.empty(1))
     assert failed <= stats.binom.ppf(1.0 - FALSE_ALARM, runs, error)
     assert failed >= stats.binom.ppf(FALSE_ALARM, runs, 0.03)
+
+
+@pytest.mark.parametrize("policy", policies_for(NOISE), ids=str)
+def test_a_bandit_looked_at_in_every_round(policy: Policy) -> None:
+    """Rewards come late or never. At most 1 run in 10 may rule out the best arm, and 3 doubt one of three means."""
+    runs = 25
+    played = [play(policy, NOISE, run, rounds=100) for run in range(runs)]
+    assert sum(failed > 0 for failed, _ in played) <= stats.binom.ppf(1.0 - FALSE_ALARM, runs, 0.3)
+    assert sum(wrong for _, wrong in played) <= stats.binom.ppf(1.0 - FALSE_ALARM, runs, 0.1)
 
 
 def test_intervals_are_scaled_by_what_was_seen() -> None:

@@ -13,8 +13,9 @@ from sqlalchemy import func, select, update
 from ocucb import UCB, Bernoulli
 from ocucb.service.archive import archive_log, drop_archived, replay_archive
 from ocucb.service.engine import Limits
-from ocucb.service.erasure import erase_unit
+from ocucb.service.erasure import erase_from_file, erase_unit
 from ocucb.service.errors import (
+    ArchivedDecisionError,
     NotArchivedError,
     RequestError,
     UnknownDecisionError,
@@ -68,7 +69,7 @@ def test_the_old_part_of_a_log_is_archived(
     assert found.verified, found.problem
     for decision in opened + young:  # their rewards still come
         assert fresh.ask(Reward(decision, 0.5)).outcome == "counted"
-    with pytest.raises(UnknownDecisionError):
+    with pytest.raises(ArchivedDecisionError, match=f"entries up to {done.upto} of this experiment are archived"):
         fresh.ask(Reward(pd.read_parquet(done.file)["seq"].astype(str).map(lambda seq: f"1-{seq}-{'a' * 22}")[2], 1.0))
     assert replay_archive([done.file]).problem is None
     clock.advance(40 * DAY)
@@ -174,16 +175,44 @@ def test_an_experiment_is_deleted(start: Callable[..., Node], clock: ManualClock
         assert node.replay(name).verified
 
 
+def test_a_unit_is_erased_from_archives(node: Node, clock: ManualClock, tmp_path: Path) -> None:
+    node.create(policy=UCB())
+    for unit in ("Ada", "Bob", "Ada"):
+        node.ask(Reward(node.decide(unit=unit).id, 0.5))
+    node.decide(unit="Ada")  # open, so that it stays in the log
+    clock.advance(40 * DAY)
+    file = archive_log(node.store, "colours", tmp_path, 30.0, clock).file
+    assert file is not None
+    assert erase_unit(node.store, "Ada") == (1, [file.name])
+    before = pd.read_parquet(file)
+    assert erase_from_file("Ada", file) == 3
+    assert erase_from_file("Ada", file) == 0
+    after = pd.read_parquet(file)
+    assert [unit for unit in after["unit"] if isinstance(unit, str)] == ["Bob"]
+    assert after.drop(columns="unit").equals(before.drop(columns="unit"))
+    assert [one.name for one in tmp_path.glob("*.part")] == []
+    assert replay_archive([file]).verified
+    assert node.replay().verified
+    for wrong in (tmp_path / "nothing.parquet", tmp_path / "text.parquet", tmp_path / "plain.parquet"):
+        if wrong.stem == "text":
+            wrong.write_text("no archive")
+        if wrong.stem == "plain":
+            after.to_parquet(wrong)
+        with pytest.raises(RequestError, match="archive"):
+            erase_from_file("Ada", wrong)
+
+
 def test_a_unit_is_erased(node: Node) -> None:
     node.create(sticky=3600.0)
     node.create("others")
     first = node.decide(unit="Ada", idempotency_key="key")
+    node.decide("others", unit="Ada", idempotency_key="other", among=("red", "blue"))
     node.ask(Reward(first.id, 1.0))
     node.decide("others", unit="Ada")
     kept = node.decide(unit="Bob")
     before = live_state(node)
-    assert erase_unit(node.store, "Ada") == 2
-    assert erase_unit(node.store, "Ada") == 0
+    assert erase_unit(node.store, "Ada") == (3, [])
+    assert erase_unit(node.store, "Ada") == (0, [])
     with pytest.raises(UnknownExperimentError):
         erase_unit(node.store, "Ada", "nowhere")
     assert "Ada" not in str(node.log()) + str(node.log("others"))

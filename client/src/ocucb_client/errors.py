@@ -126,6 +126,7 @@ _STATUS_OF_CODE: Mapping[str, int] = MappingProxyType(
         "not-archived": 409,
         "archived": 409,
         "too-late": 410,
+        "archived-decision": 410,
         "internal-error": 500,
         "busy": 503,
         "unavailable": 503,

@@ -11,6 +11,7 @@ from ocucb.cli.commands.archive import archive
 from ocucb.cli.commands.bounds import bounds
 from ocucb.cli.commands.compare import compare
 from ocucb.cli.commands.compile import compile_kernels
+from ocucb.cli.commands.erase import erase
 from ocucb.cli.commands.explain import explain
 from ocucb.cli.commands.identify import identify
 from ocucb.cli.commands.keys import keys
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., object]] = {  # as help lists them
     "serve": serve,
     "replay": replay,
     "archive": archive,
+    "erase": erase,
     "compile": compile_kernels,
 }
 for place, (name, command) in enumerate(COMMANDS.items()):

@@ -17,14 +17,10 @@ from ocucb.service.records import SECOND, Clock, Entry, ExperimentRecord, utc_no
 from ocucb.service.replay import LogChecker, Replayed, replayed
 from ocucb.service.stores import Store, retention
 from ocucb.service.stores.audit import Change, add_changes
-from ocucb.service.stores.log_rows import LOG_COLUMNS, to_entry, to_row
+from ocucb.service.stores.log_rows import COLUMN_KINDS, to_entry, to_row
 from ocucb.service.stores.retention import Base
 
 ENTRIES_PER_DROP = 2000
-COLUMNS = {
-    column.name: {"BIGINT": "integer", "FLOAT": "number"}.get(str(column.type).partition("(")[0], "text")
-    for column in LOG_COLUMNS
-}
 
 
 class Archived(NamedTuple):
@@ -118,7 +114,7 @@ def _write(store: Store, head: ExperimentRecord, checker: LogChecker, file: Path
     """Check entries and write them beside their file, up to the first that is too young."""
     part = file.with_suffix(".part")
     first = checker.state
-    writer = ParquetWriter(part, COLUMNS)
+    writer = ParquetWriter(part, COLUMN_KINDS)
     try:
         for page, decisions in checker.pages(store, head, 0 if first is None else first.seq):
             old = []

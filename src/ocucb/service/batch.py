@@ -7,7 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from ocucb.service.errors import LogError, StoreError, UnknownDecisionError, UnknownExperimentError
+from ocucb.service.errors import (
+    ArchivedDecisionError,
+    LogError,
+    StoreError,
+    UnknownDecisionError,
+    UnknownExperimentError,
+)
 from ocucb.service.experiment_cache import ExperimentCache, catch_up
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.ids import Tokens, parse_id
@@ -176,6 +182,8 @@ class Batch:
         if parts is None or state is None or (visible is not None and state.name not in visible):
             raise UnknownDecisionError
         found = self.found_decisions.get(state.id, {}).get(parts.seq)
+        if found is None and (base := retention.find_base(self.transaction, state.id)) and parts.seq <= base.seq:
+            raise ArchivedDecisionError(base.seq)
         if found is None or not parts.matches(found[0]):
             raise UnknownDecisionError
         return state, found

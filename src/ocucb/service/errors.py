@@ -18,6 +18,7 @@
         │   └── ArchivedError             the experiment has ended
         ├── DeniedError                   the API key is not known, or revoked
         ├── TooLateError                  the reward's window has passed
+        ├── ArchivedDecisionError         the decision is in an archive, if there was one of this id
         ├── RequestError (ValueError)     a request that can mean nothing
         ├── UnavailableError              not stored, or not known to be; try again
         │   ├── StoreError                the database did not answer, or refused
@@ -138,6 +139,16 @@ class TooLateError(ServiceError):
 
     def __init__(self) -> None:
         super().__init__("the window for this decision's reward has passed; the reward was not counted")
+
+
+class ArchivedDecisionError(ServiceError):
+    """The decision is in an archive, if there was one of this id."""
+
+    def __init__(self, upto: int) -> None:
+        super().__init__(
+            f"entries up to {upto} of this experiment are archived, and what was decided there is closed; "
+            "nothing was counted or changed"
+        )
 
 
 class RequestError(ServiceError, ValueError):

@@ -24,7 +24,7 @@ def test_an_experiment_is_archived_and_deleted(both: Api) -> None:
 def test_a_unit_is_erased(both: Api) -> None:
     both.create()
     both.decide(unit="Ada")
-    assert both.http.post("/v1/units/erase", json={"unit": "Ada"}).json() == {"decisions": 1}
+    assert both.http.post("/v1/units/erase", json={"unit": "Ada"}).json() == {"decisions": 1, "archives": []}
     assert "Ada" not in both.http.get("/v1/experiments/colours/export").text
     newest = both.http.get("/v1/audit").json()["changes"][0]
     assert (newest["action"], newest["details"]) == ("unit erased", {"decisions": 1})

@@ -19,6 +19,10 @@ from ocucb.service.text import decode, encode
 _STATISTICS = [field.name for field in fields(ArmStatistics)]
 _PLACE = Entry._fields.index("statistics")
 LOG_COLUMNS = [log.c[name] for name in (*Entry._fields[:_PLACE], *_STATISTICS, *Entry._fields[_PLACE + 1 :])]
+COLUMN_KINDS = {  # as a file of an archive has them
+    column.name: {"BIGINT": "integer", "FLOAT": "number"}.get(str(column.type).partition("(")[0], "text")
+    for column in LOG_COLUMNS
+}
 _statistics_values = attrgetter(*_STATISTICS)
 _NO_STATISTICS = (None,) * len(_STATISTICS)
 _OUTCOME, _CORRECTION = log.alias("outcome"), log.alias("correction")

@@ -87,8 +87,13 @@ def delete_some(transaction: Transaction, experiment: int, limit: int) -> bool:
 
 def erase_unit(transaction: Transaction, experiment: int, unit: str) -> int:
     """Take a unit's name out of a log, and return of how many decisions; idempotency keys that have it are deleted."""
-    query = update(log).where(log.c.experiment == experiment, log.c.unit == unit).values(unit=None)
-    done = transaction.connection.execute(query).rowcount
-    keys = (idempotency_keys.c.experiment == experiment) & (idempotency_keys.c.fingerprint == f"decide 1 {unit}")
-    transaction.connection.execute(delete(idempotency_keys).where(keys))
-    return done
+    of_unit = (log.c.experiment == experiment) & (log.c.unit == unit)
+    keys = idempotency_keys.c.experiment == experiment, idempotency_keys.c.seq.in_(select(log.c.seq).where(of_unit))
+    transaction.connection.execute(delete(idempotency_keys).where(*keys))
+    return transaction.connection.execute(update(log).where(of_unit).values(unit=None)).rowcount
+
+
+def list_files(transaction: Transaction, experiment: int) -> list[str]:
+    """Return the names of the files to which the log of an experiment was archived, in order."""
+    query = select(archives.c.file).where(archives.c.experiment == experiment).order_by(archives.c.seq)
+    return list(transaction.connection.execute(query).scalars())

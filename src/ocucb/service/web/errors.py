@@ -37,6 +37,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     errors.ArchivedError: (409, "archived"),
     errors.DeniedError: (401, "unauthorized"),
     errors.TooLateError: (410, "too-late"),
+    errors.ArchivedDecisionError: (410, "archived-decision"),
     errors.RequestError: (422, "bad-request"),
     errors.BusyError: (503, "busy"),
     errors.StoreError: (503, "unavailable"),

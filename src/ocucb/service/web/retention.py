@@ -24,9 +24,10 @@ class Deleted(BaseModel):
 
 
 class Erased(BaseModel):
-    """How many decisions had the unit's name."""
+    """How many decisions had the unit's name, and in which files of archives it may still be."""
 
     decisions: int
+    archives: Annotated[list[str], Field(description="Take it out of them with `ocucb erase --file`.")]
 
 
 @router.delete(
@@ -49,8 +50,8 @@ async def delete(name: str, context: Context) -> Deleted:
 async def erase(context: Context) -> Erased:
     """Take the name of a unit out of the logs. What was decided for it, and what it earned, stays, for nobody.
 
-    Files of archives are not changed, nor backups.
+    Files of archives are not changed, and named in the answer: `ocucb erase --file` changes them. Nor are backups.
     """
     given, service = read(UnitToErase, context.body), context.app_state.service
     done = await context.app_state.in_thread(erase_unit, service.store, given.unit, given.experiment, context.key.id)
-    return Erased(decisions=done)
+    return Erased(decisions=done.decisions, archives=done.archives)
