@@ -9,12 +9,20 @@ import pytest
 from cli.command import lines
 from ocucb import cli
 from ocucb.noise import Bernoulli, Gaussian
-from ocucb.theory import asymptotic_slope, effective_arms, finite_time_sum, lai_robbins_slope, lower_bound
+from ocucb.theory import (
+    asymptotic_slope,
+    effective_arms,
+    finite_time_sum,
+    lai_robbins_slope,
+    lower_bound,
+    regret_bound,
+    theorem_bound,
+)
 
 
 def numbers(text: str) -> list[float]:
     """Return the values in the table of bounds."""
-    rows = [line for line in text.splitlines() if re.match(r"Theorem 1, |Lai–Robbins, |Appendix A, ", line)]
+    rows = [line for line in text.splitlines() if re.match(r"Theorem 1, |Upper bound|Lai–Robbins, |Appendix A, ", line)]
     return [float(re.split(r"\s{2,}", line)[1]) for line in rows]
 
 
@@ -27,6 +35,8 @@ def test_bounds(capsys: pytest.CaptureFixture[str]) -> None:
         [
             float(finite_time_sum(means, n, rho)),
             asymptotic_slope(means, eta),
+            regret_bound(means, n, eta, rho).value,
+            float(f"{theorem_bound(means, n, eta, rho):.3g}"),
             lai_robbins_slope(means, Gaussian()),
             float(lower_bound(means, n)),
         ],
@@ -48,7 +58,10 @@ def test_bounds_of_other_noise(capsys: pytest.CaptureFixture[str]) -> None:
     assert least is not None
     assert float(least[1]) == pytest.approx(lai_robbins_slope(means, Bernoulli()), rel=1e-5)
     assert re.search(r"Appendix A, sum +– +is for Gaussian noise", out)
+    assert re.search(r"Upper bound +– +is for Gaussian bounds", out)
     assert cli.exit_code(["bounds", "--means", "3,2", "--noise", "poisson"]) == 0
     assert "needs subgaussian noise, which poisson is not" in capsys.readouterr().out
     assert cli.exit_code(["bounds", "--means", "3,2.9", "--horizon", "10"]) == 0
-    assert "its condition does not hold" in " ".join(capsys.readouterr().out.split())
+    out = " ".join(capsys.readouterr().out.split())
+    assert "its condition does not hold" in out
+    assert "Upper bound 1 n times the largest gap" in out

@@ -24,7 +24,7 @@ from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem, bernoulli_rare, linear_gaps, mixed_gaps, worst_case
 from ocucb.lab.statistics import Estimate, interval
 from ocucb.lab.summary import summarize
-from ocucb.theory import finite_time_sum, lower_bound
+from ocucb.theory import finite_time_sum, lower_bound, regret_bound
 from sample_results import POLICIES, empty, made_up, played, study
 
 LABELS = [label for label, _ in POLICIES]
@@ -65,7 +65,9 @@ def test_regret_curves_show_means_bands_and_bounds(dataset: xr.Dataset, experime
     everything(figure)
     axes = figure.axes[0]
     drawn = lines(figure)
-    assert list(drawn) == [*LABELS, "Lai–Robbins: 78 log t", "Theorem 1's sum (constant 1)"]
+    names = ["Lai–Robbins: 78 log t", "Theorem 1's sum (constant 1)", "OCUCB-n(1.1): at most"]
+    assert list(drawn)[: len(LABELS) + 2] == [*LABELS, *names[:2]]
+    assert list(drawn)[len(LABELS) + 2 :] in ([], names[2:])
     assert legend(figure) == list(drawn)
     for label in LABELS:
         estimate = regret(dataset, problem.name, label)
@@ -91,7 +93,16 @@ def test_regret_curves_on_other_scales_without_bounds(dataset: xr.Dataset, exper
 def test_bounds_are_those_of_the_theory_and_scale_with_the_noise() -> None:
     t = [1, 2, 10, 1000, 100_000]
     unit = {curve.label: curve for curve in bound_curves(mixed_gaps(), t)}
-    assert list(unit) == ["Lai–Robbins: 78 log t", "Theorem 1's sum (constant 1)", "Appendix A, statement 1"]
+    labels = [
+        "Lai–Robbins: 78 log t",
+        "Theorem 1's sum (constant 1)",
+        "Appendix A, statement 1",
+        "OCUCB-n(1.1): at most",
+    ]
+    assert list(unit) == labels
+    most = unit["OCUCB-n(1.1): at most"]
+    np.testing.assert_array_equal(most.t, [1000, 100_000][-most.t.size :])  # where it is below t times the largest gap
+    np.testing.assert_allclose(most.values[-1], regret_bound(mixed_gaps().means, 100_000, 1.1).value)
     sum_, below = unit["Theorem 1's sum (constant 1)"], unit["Appendix A, statement 1"]
     np.testing.assert_array_equal(sum_.t, [10, 1000, 100_000])  # at n = 2 the sum is negative
     np.testing.assert_allclose(sum_.values, finite_time_sum(mixed_gaps().means, sum_.t))

@@ -21,7 +21,7 @@ CHECKS = [pytest.param(check, id=f"{claim.number}-{check.name}") for claim in CL
 def _a_shard_is_played_once() -> Iterator[None]:
     """A check and its wrong version often need the same shards; to play one is a pure function."""
 
-    @lru_cache(maxsize=100)
+    @lru_cache(maxsize=1000)
     def play(one: shard.Shard) -> shard.Outcome:
         outcome = shard.play(one)
         for array in outcome:
@@ -44,7 +44,8 @@ def test_a_check_finds_what_is_true_and_has_the_power_to_fail(check: Check) -> N
         assert check.wrong is not None
     if check.corrects:
         assert finding.verdict is not Verdict.FAILS
-    assert check.find_wrong(EFFORT).verdict is Verdict.FAILS
+    if check.wrong is not None:  # without one, the check itself has failed
+        assert check.find_wrong(EFFORT).verdict is Verdict.FAILS
 
 
 def test_names_are_unique_and_corrections_point_to_a_check() -> None:

@@ -16,6 +16,7 @@ from ocucb.errors import ParameterError
 from ocucb.theory.concentration import (
     crossing_bound,
     iterated_logarithm_boundary,
+    log_line_survival,
     log_survival_ceiling,
     log_survival_floor,
     log_survival_floor_printed,
@@ -49,6 +50,36 @@ def test_boundary_by_hand() -> None:
     # log log n exceeds 1 from n = e^e = 15.15 on.
     expected = [math.sqrt(3.0), math.sqrt(3.0 * 15), math.sqrt(3.0 * 16 * math.log(math.log(16)))]
     np.testing.assert_allclose(iterated_logarithm_boundary([1, 15, 16], 1.5), expected)
+
+
+def chord_product(eta: float, n: float, width: float) -> float:
+    """The product over blocks that start before n, each crossed with probability exp(-2ab) for the chord a + bt."""
+    total, k = 0.0, 0
+    while math.exp(k * width) <= n:
+        u, v = math.exp(k * width), math.exp((k + 1) * width)
+        root = math.sqrt(2.0 * eta * math.log(max(math.e, k * width)))
+        b = root * (math.sqrt(v) - math.sqrt(u)) / (v - u)
+        total += math.log1p(-math.exp(-2.0 * b * (root * math.sqrt(u) - b * u)))
+        k += 1
+    return total
+
+
+@pytest.mark.parametrize("eta", [1.01, 1.3, 2.0, 5.0])
+def test_lines_under_the_boundary_by_hand(eta: float) -> None:
+    widths = [4.0 * math.acosh(math.sqrt(eta / power)) for power in 1.0 + (eta - 1.0) * np.linspace(0.1, 0.95, 60)]
+    literal = max(chord_product(eta, 1e4, float(width)) for width in widths)
+    found = log_line_survival(eta, 1e4)
+    assert 1.15 * literal <= found <= literal * (1.0 - 1e-9) or found == pytest.approx(literal, rel=1e-3)
+    without_end = log_line_survival(eta)
+    assert log_survival_floor(eta) < without_end < log_line_survival(eta, 1e300) < found
+    assert without_end < log_survival_ceiling(eta)  # an upper bound for Gaussian steps
+
+
+def test_coins_stay_under_the_boundary_as_often_as_lines_say() -> None:
+    walks = np.cumsum(list(itertools.product((-1, 1), repeat=14)), axis=1)
+    for eta in (1.01, 1.5, 3.0):
+        inside = (walks <= iterated_logarithm_boundary(np.arange(1, 15), eta)).all(axis=1).mean()
+        assert math.exp(log_line_survival(eta, 14)) <= inside
 
 
 def literal_floor(eta: float, start: float, ratio: float, blocks: int) -> float:

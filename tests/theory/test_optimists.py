@@ -17,7 +17,6 @@ from ocucb.theory.optimists import (
     boundary,
     chase_constant,
     first_optimist,
-    late_crossing,
     optimist_gap,
     optimist_tail,
     optimistic_arms,
@@ -111,27 +110,6 @@ def test_the_tail_bound_of_nothing_says_nothing() -> None:
     assert optimist_tail([], 0.5) == 1.0
 
 
-@pytest.mark.parametrize(("eta", "samples"), [(4.0, 100), (4.0, 10**4), (16.0, 1000)])
-def test_late_crossings_are_bounded_by_the_peeled_sum(eta: float, samples: int) -> None:
-    middle = (1.0 + eta) / 2.0
-    sums = []
-    for k in range(1, 200):  # Σ_k 2 P{X > x_k} itself, cut off: less than its bound for the same ratio of blocks
-        log_ratio = math.log(middle) * k / 200.0
-        logs = math.log(samples) + log_ratio * np.arange(2000)
-        sums.append(sum(math.erfc(math.sqrt(middle * math.exp(-log_ratio) * math.log(log))) for log in logs.tolist()))
-    assert min(sums) <= late_crossing(samples, eta) <= 2.0 * min(sums)
-    assert late_crossing(samples * 100, eta) < late_crossing(samples, eta) < 1.0
-
-
-def test_late_crossings_bound_what_a_longer_tape_shows() -> None:
-    rng = np.random.default_rng(2)
-    sums = np.cumsum(rng.standard_normal((400, 20_000)), axis=1)
-    inside = sums >= -boundary(np.arange(1, 20_001), 4.0) * np.arange(1, 20_001)
-    stayed = inside[:, :100].all(axis=1)
-    left = stayed & ~inside.all(axis=1)
-    assert left.mean() < late_crossing(100, 4.0) < 1.0
-
-
 @pytest.mark.parametrize("bad", [[], [0.0, 0.5], [[0.0]], [0.0, math.nan], [math.inf, 0.0]])
 def test_means_out_of_order_are_refused(bad: npt.ArrayLike) -> None:
     with pytest.raises(ParameterError, match="sorted from the largest down"):
@@ -155,5 +133,3 @@ def test_bad_input_is_refused() -> None:
         optimist_tail([-1.0], 0.5)
     with pytest.raises(ParameterError, match="probability must be between 0 and 1"):
         optimist_tail([1.0], 1.5)
-    with pytest.raises(ParameterError, match="samples must be 16 or more"):
-        late_crossing(3, 2.0)

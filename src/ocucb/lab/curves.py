@@ -10,9 +10,12 @@ import numpy as np
 from ocucb.compiled import Floats
 from ocucb.lab.problem import Problem
 from ocucb.lab.statistics import IntervalKind, interval, quantiles
-from ocucb.theory import finite_time_sum, lai_robbins_slope, lower_bound, lower_bound_condition
+from ocucb.theory import finite_time_sum, lai_robbins_slope, lower_bound, lower_bound_condition, regret_bound
 
 Band = IntervalKind | Literal["quantiles"]
+
+ETA = 1.1  # of the OCUCB-n whose upper bound is drawn, with ρ = 1/2
+BOUNDED = 16  # rounds at which that bound is computed, of all that a curve has
 
 
 class BoundCurve(NamedTuple):
@@ -27,9 +30,9 @@ def bound_curves(problem: Problem, rounds: Sequence[int]) -> list[BoundCurve]:
     """Return the bounds that can be drawn for a problem without a constant made up.
 
     The Lai-Robbins slope times log t, for every noise family; for Gaussian noise also Theorem 1's sum, whose constant
-    nobody knows, with constant 1 (and rho = 1/2), and statement 1 of Appendix A where its condition holds. Noise of
-    scale σ is noise of scale 1 on means divided by σ. None where the problem is not plain, of which
-    the bounds do not speak.
+    nobody knows, with constant 1 (and rho = 1/2), statement 1 of Appendix A where its condition holds, and a true upper
+    bound on the regret of OCUCB-n (docs/explicit_bound.md) where it is below t times the largest gap. Noise of scale σ
+    is noise of scale 1 on means divided by σ. None where the problem is not plain, of which the bounds do not speak.
     """
     if not problem.plain:
         return []
@@ -42,9 +45,18 @@ def bound_curves(problem: Problem, rounds: Sequence[int]) -> list[BoundCurve]:
         curves.append(BoundCurve("Theorem 1's sum (constant 1)", steps, scale * finite_time_sum(means, steps)))
         holds = steps[lower_bound_condition(means, steps)]
         curves.append(BoundCurve("Appendix A, statement 1", holds, scale * lower_bound(means, holds)))
+        curves.append(_upper_bound(means, scale, steps))
     return [
         BoundCurve(label, t[values > 0.0], values[values > 0.0]) for label, t, values in curves if (values > 0.0).any()
     ]
+
+
+def _upper_bound(means: Floats, scale: float, steps: Floats) -> BoundCurve:
+    """Return what regret of OCUCB-n is at most, at some of the rounds: those where that is news."""
+    some = steps[np.unique(np.linspace(0, steps.size - 1, BOUNDED).round().astype(np.int64))] if steps.size else steps
+    values = np.array([regret_bound(means, int(t), ETA).value for t in some.tolist()])
+    news = values < some * float(means.max() - means.min()) * (1.0 - 1e-9)
+    return BoundCurve(f"OCUCB-n({ETA:g}): at most", some[news], scale * values[news])
 
 
 def curve_with_band(samples: Floats, band: Band) -> tuple[Floats, Floats, Floats]:

@@ -39,7 +39,7 @@ PAGE_COLOURS = {
     "dark": {"paper": "#14171a", "panel": "#1d2226", "ink": "#e8eaed", "soft": "#a0a8b0", "line": "#363d44"},
 }
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (9, 2)))
-THEORY_DASHES: tuple[Any, ...] = ((0, (8, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)))
+THEORY_DASHES: tuple[Any, ...] = ((0, (8, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (4, 1, 1, 1, 1, 1)))
 MARKERS = "osD^vPX*"
 THEORY = "#707070"
 SHARE_COLOURMAP = "cividis"

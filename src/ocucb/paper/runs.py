@@ -29,6 +29,8 @@ class RunSetting:
     """A problem with its arms sorted, best first, and the η and ρ of the index; the rounds of a run.
 
     shrink : the index has t in place of t log t.
+    bad_luck : how far the rewards of the best arm lie below its mean, on average: a tape as unlikely as one likes, for
+        what holds on every tape.
     """
 
     problem: Problem
@@ -36,9 +38,16 @@ class RunSetting:
     rho: float
     n: int
     shrink: bool = False
+    bad_luck: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.problem.name}, η = {self.eta:g}, ρ = {self.rho:g}, n = {self.n}"
+
+    @property
+    def played(self) -> Problem:
+        """What gives the rewards: the problem, but for bad luck."""
+        best, *others = self.problem.means
+        return Problem((best - self.bad_luck, *others), self.problem.noise, self.problem.name)
 
     @property
     def policy(self) -> Policy:
@@ -105,9 +114,20 @@ def settings(n: int, shrink: bool = False) -> tuple[RunSetting, ...]:
     )
 
 
+def unlucky_settings(n: int, shrink: bool = False) -> tuple[RunSetting, ...]:
+    """Return problems whose best arm disappoints all along, so that others are pulled after they have settled."""
+    near = Problem((0.0, -0.5, -3.0, -3.0, -3.0), name="one near arm, three far")
+    return (
+        RunSetting(worst_case(4, 1.0), 1.1, 0.5, n, shrink, 2.0),
+        RunSetting(worst_case(8, 2.0), 2.0, 1.0, n, shrink, 5.0),
+        RunSetting(near, 1.1, 0.5, n, shrink, 1.5),
+        RunSetting(near, 1.5, 0.75, n, shrink, 2.0),
+    )
+
+
 def worst_runs(setting: RunSetting, policy: Policy, seed: int, played: int, kept: int) -> Iterator[Run]:
     """Play many runs, and give those of the largest regret with their tapes."""
-    problem, n = setting.problem, setting.n
+    problem, n = setting.played, setting.n
     regret = play(Shard(problem, policy, n, (n,), seed, 0, played)).regret[:, 0]
     for run in np.argsort(-regret, kind="stable")[:kept].tolist():
         choices = play(Shard(problem, policy, n, (n,), seed, run, 1, trace=n)).choices[0]

@@ -10,6 +10,7 @@ from ocucb.paper.claims import (
     decomposition,
     effective_arms,
     experiments,
+    explicit_bound,
     finite_time,
     index,
     informational,
@@ -45,4 +46,5 @@ CLAIMS = (
     Claim(14, "Discussion", shrinking.CHECKS + informational.CHECKS),
     Claim(15, "The author's experiments", experiments.CHECKS),
     Claim(16, "A stronger theorem", stronger_theorem.CHECKS),
+    Claim(17, "A bound with every constant", explicit_bound.CHECKS),
 )

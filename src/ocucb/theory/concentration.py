@@ -78,6 +78,38 @@ def log_survival_floor(eta: float, start: float = 1.0, ratio: float | None = Non
     return early * math.log1p(-math.exp(-power)) + _log_product(first + early * width, width, power)
 
 
+def log_line_survival(eta: float, n: float | None = None) -> float:
+    """Return the logarithm of what P(S_s stays under the boundary of Lemma lil for all s <= n) is at least, by lines.
+
+    Π_{k>=0} ( 1 - max{e, kw}^{-s} ),  s = η/cosh²(w/4), over blocks [e^{kw}, e^{(k+1)w}] that start before n
+
+    Not in the paper. The chord of c√t over a block has 2ab = (c²/2)/cosh²(w/4), so that Ville's inequality for that
+    line (`ocucb.theory.line_crossing`) loses w²/16 of the exponent where Lemma conc loses w; with w of the order √(η-1)
+    this makes log(1/p) of the order (η-1)^{-3/2}, not (η-1)^{-2}. The best of some w is taken.
+
+    Parameters
+    ----------
+    n : how far the walk is followed; without end unless given.
+
+    >>> round(math.exp(log_line_survival(3.0)), 3), round(log_line_survival(1.0001))
+    (0.773, -650163)
+    """
+    above("eta", eta, 1.0, _ETA)
+    last = math.inf if n is None else math.log(at_least("n", n, 1.0, "the walk starts with n = 1"))
+    best = -math.inf
+    for share in (0.05, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        power = 1.0 + (eta - 1.0) * (1.0 - share)
+        width = 4.0 * math.acosh(math.sqrt(eta / power))
+        early = math.ceil(math.e / width)  # blocks that start before log n = e
+        if last / width < _TERMS:
+            starts = np.maximum(math.e, width * np.arange(math.floor(last / width) + 1))
+            found = float(np.sum(np.log1p(-(starts**-power))))
+        else:
+            found = early * math.log1p(-math.exp(-power)) + _log_product(early * width, width, power)
+        best = max(best, found)
+    return best
+
+
 def log_survival_floor_printed(eta: float, blocks: int | None = None) -> float:
     """Return the logarithm of the bound on p(η) that ends the proof, as printed.
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ocucb.checks import above, whole, within
+from ocucb.checks import above, within
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
 from ocucb.theory.concentration import iterated_logarithm_boundary
@@ -142,25 +142,6 @@ def optimist_tail(counted: npt.ArrayLike, probability: float) -> float:
         raise ParameterError(f"counted must be a list of shares between 0 and 1, got {counted!r}")
     total, squares = float(w.sum()), float((w * w).sum())
     return math.exp(-((p * total) ** 2) / (2.0 * squares)) if squares > 0.0 else 1.0
-
-
-def late_crossing(samples: int, eta: float) -> float:
-    """Bound how likely an arm is optimistic for its first N samples and not for ever, under Gaussian noise.
-
-    √(2/π)/x · ( L^{-a} + L^{1-a} / ((a - 1) log θ) ),  L = log N, a = η_1/θ, x = √(2a log L), the least over θ
-
-    Peeling as in Lemma lil, on N θ^k <= s <= N θ^{k+1} with Lévy's inequality and P{X > x} <= exp(-x²/2)/(x√(2π)). What
-    a tape of N samples cannot see of Φ is at most this. It falls slowly: as a power of log N.
-
-    >>> round(late_crossing(10**5, 4.0), 3), late_crossing(10**5, 1.1)
-    (0.086, 1.0)
-    """
-    log = math.log(whole("samples", samples, 16, "log log N must be 1 or more"))
-    middle = (1.0 + above("eta", eta, 1.0, "Theorem 1 needs eta > 1")) / 2.0
-    ratio = np.exp(math.log(middle) * np.arange(1, 200) / 200.0)
-    power = middle / ratio
-    terms = log**-power + log ** (1.0 - power) / ((power - 1.0) * np.log(ratio))
-    return float(min(1.0, np.min(math.sqrt(2.0 / math.pi) * terms / np.sqrt(2.0 * power * math.log(log)))))
 
 
 def sorted_means(means: npt.ArrayLike) -> Floats:

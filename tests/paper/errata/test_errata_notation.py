@@ -237,3 +237,14 @@ def test_a_tie_is_not_excluded() -> None:
     best, other = 0.25, 0.25
     assert other <= 0.25 <= best
     assert not best > other
+
+
+def test_optimists_are_asked_for_n_samples() -> None:
+    """An arm may be optimistic for as many samples as n rounds can show, and not for ever: no later sample is met."""
+    n, eta_1 = 400, 1.05
+    samples = np.concatenate((np.zeros(n), np.full(10**4, -5.0)))
+    s = np.arange(1.0, samples.size + 1.0)
+    low = -np.sqrt(2.0 * eta_1 * s * np.log(np.maximum(math.e, np.log(s))))
+    inside = np.cumsum(samples) >= low
+    assert inside[:n].all()
+    assert not inside.all()

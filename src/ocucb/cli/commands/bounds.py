@@ -21,6 +21,8 @@ from ocucb.theory import (
     lai_robbins_slope,
     lower_bound,
     lower_bound_condition,
+    regret_bound,
+    theorem_bound,
 )
 
 if TYPE_CHECKING:
@@ -95,10 +97,34 @@ def _bound_table(problem: Problem, n: int, rho: float, eta: float) -> Table:
             "Theorem 1, sum", f"{finite:.6g}", "regret of OCUCB-n is at most this times a constant of η alone"
         )
         table.add_row("Theorem 1, slope", f"{slope:.6g}", _slope(f"of OCUCB-n, η = {eta:g}, is at most", slope, n))
+    table.add_row("Upper bound", *_upper_bound(problem, n, rho, eta))
+    if rho >= 0.5 and eta > 1.0 and problem.noise.gaussian_scale() is not None:
+        table.add_row("Theorem 1, constants", *_constants(problem, n, rho, eta))
     least = lai_robbins_slope(problem.means, problem.noise)
     table.add_row("Lai–Robbins, slope", f"{least:.6g}", _slope("of a consistent policy is at least", least, n))
     table.add_row("Appendix A, sum", *_lower_bound(problem, n))
     return table
+
+
+def _upper_bound(problem: Problem, n: int, rho: float, eta: float) -> tuple[str, str]:
+    """Return what regret is at most, with no constant left open."""
+    scale = problem.noise.gaussian_scale()
+    if scale is None:
+        return "–", "is for Gaussian bounds"
+    bound = regret_bound([mean / scale for mean in problem.means], n, eta, rho)
+    if bound.kappa == 0.0:
+        return f"{scale * bound.value:.6g}", "n times the largest gap: nothing better is proved for so few rounds"
+    return (
+        f"{scale * bound.value:.6g}",
+        f"regret of OCUCB-n, η = {eta:g}, ρ = {rho:g}, is at most this: no constant is open",
+    )
+
+
+def _constants(problem: Problem, n: int, rho: float, eta: float) -> tuple[str, str]:
+    """Return what the paper's own proof gives when all its constants are multiplied."""
+    scale = problem.noise.gaussian_scale() or 1.0
+    value = scale * theorem_bound([mean / scale for mean in problem.means], n, eta, rho)
+    return f"{value:.3g}", "the same by the paper's own proof, all its constants multiplied"
 
 
 def _slope(words: str, slope: float, n: int) -> str:

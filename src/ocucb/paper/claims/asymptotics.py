@@ -39,7 +39,7 @@ def check_slope(effort: Effort, *, algorithm: Algorithm = ocucb_n) -> Finding:
         )
         for eta, rho in SETTINGS
     ]
-    return find_slopes(rows, effort.pick(decades(2, 6), decades(2, 7)), effort.pick(25, 150), effort.seed)
+    return find_slopes(rows, effort.pick(decades(2, 5), decades(2, 7)), effort.pick(60, 150), effort.seed)
 
 
 CHECKS: tuple[Check, ...] = (

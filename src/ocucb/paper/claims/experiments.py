@@ -34,10 +34,10 @@ class Amount:
 
 
 AMOUNTS = {
-    "equal-gaps-2": Amount((7, 13, 19), (400, 12_000)),
-    "equal-gaps-10": Amount((3, 8, 14), (160, 1_500)),
-    "equal-gaps-100": Amount((3, 6, 9), (50, 300)),
-    "mixed-gaps": Amount((0, 2, 3), (250, 1_000)),
+    "equal-gaps-2": Amount((7, 13, 19), (200, 12_000)),
+    "equal-gaps-10": Amount((3, 8, 14), (80, 1_500)),
+    "equal-gaps-100": Amount((3, 6, 9), (25, 300)),
+    "mixed-gaps": Amount((0, 2, 3), (120, 1_000)),
 }
 
 

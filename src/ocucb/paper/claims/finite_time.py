@@ -37,11 +37,11 @@ class Block(NamedTuple):
 
 
 QUICK = (
-    Block(2, 5, 120, CANONICAL),
-    Block(10, 5, 40, CANONICAL),
-    Block(10, 4, 40, OTHERS),
-    Block(100, 4, 30, CANONICAL),
-    Block(1000, 4, 20, CANONICAL, 2),
+    Block(2, 4, 120, CANONICAL),
+    Block(10, 5, 24, CANONICAL, 2),
+    Block(10, 4, 24, OTHERS, 3),
+    Block(100, 4, 20, CANONICAL, 2),
+    Block(1000, 4, 10, CANONICAL, 4),
 )
 FULL = (
     Block(2, 7, 120, CANONICAL),
@@ -127,7 +127,8 @@ def check_eta(effort: Effort, *, algorithm: Callable[[float], Policy] = canonica
             for i, n in enumerate(horizons):
                 rises[problem.name, n, smaller] = mean_interval(needed[smaller][:, i] - needed[larger][:, i], of)
         shares.update({(problem.name, eta): mean_interval(needed[eta][:, -1], of) for eta in ETAS})
-    verdict = at_most(rises.values(), [0.0] * len(rises))
+    failed = at_most(rises.values(), [0.0] * len(rises)) is Verdict.FAILS
+    verdict = Verdict.FAILS if failed else Verdict.OPEN  # smaller η has less regret at any n of today: no evidence
     worst = max(rises, key=lambda key: rises[key].low)
     name, n, eta = worst
     last = f"{name} at n = {format_power(n)}: from η = {ETAS[ETAS.index(eta) - 1]:g} to {eta:g} the constant changes by"
@@ -205,7 +206,8 @@ CHECKS: tuple[Check, ...] = (
         ("thm:main", "sec:conc"),
         "C_η may grow as η falls to 1, but no faster than a power of 1/(η - 1).",
         "OCUCB-n is played with η = 2, 1.5, 1.1 and 1.01 on the same rewards. Asked is whether the constant needed "
-        "grows at all from one η to the next smaller one, on some problems and horizons; the differences are paired.",
+        "grows from one η to the next smaller one, on some problems and horizons. That could refute the statement; "
+        "that it does not grow is no evidence for it, as a smaller η has less regret at every n that can be played.",
         check_eta,
         Wrong("η - 1 in place of η in the index, so that no confidence is left as η falls to 1.", {"algorithm": thin}),
     ),

@@ -20,7 +20,7 @@ from ocucb.paper.regrets import format_power, regrets
 from ocucb.policies import OCUCBn
 
 BERNOULLI = Bernoulli()
-HALVINGS = 25  # of an interval, to about 3e-8
+HALVINGS = 16  # of an interval, to about 2e-5
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Exchanged(Bernoulli):
 def check_regret(effort: Effort, *, bounds: Noise = BERNOULLI) -> Finding:
     """Play OCUCB-n on Bernoulli rewards with these bounds and with subgaussian ones, on the same rewards."""
     n = effort.pick((5_000,), (5_000, 50_000))
-    runs = effort.pick((150, 150, 800), (2_000, 2_000, 5_000))
+    runs = effort.pick((60, 60, 300), (2_000, 2_000, 5_000))
     problems = (bernoulli_rare(), bernoulli_worst_case(10, 0.9, 0.1), bernoulli_worst_case(10, 0.5, 0.1))
     cases = [
         (problem, count // (1 if m == n[0] else 5), m) for m in n for problem, count in zip(problems, runs, strict=True)

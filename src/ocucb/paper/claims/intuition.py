@@ -85,7 +85,7 @@ def ratios(case: Case, eta: float, seed: int, runs: int, effective: Callable[[np
 
 def index_learns(effort: Effort, effective: Callable[[npt.ArrayLike, float], Floats] = effective_arms) -> Finding:
     """Measure the index's denominator against k_i/Δ_i² at the critical number of samples."""
-    runs, rows = effort.pick(100, 300), []
+    runs, rows = effort.pick(40, 300), []
     hits: dict[str, int] = {}
     outside = missed = 0
     pooled, nearest = [], []

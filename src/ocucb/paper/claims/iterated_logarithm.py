@@ -217,7 +217,7 @@ def check_small_delta(effort: Effort) -> Finding:
 
 def check_crossing_rate(effort: Effort, *, eta: float = 1.5) -> Finding:
     """Ask whether P(S_n >= √(2ηn log(log(n)/δ)) for some n)/δ grows as δ falls, on walks of their own for each δ."""
-    deltas, runs = (0.5, 0.2, 0.1, 0.05), effort.pick(20_000, 40_000)
+    deltas, runs = (0.5, 0.2, 0.1, 0.05), effort.pick(5_000, 40_000)
     ends = effort.pick((3.0, 10.0, 30.0, 100.0), (10.0, 100.0, 1e3, 3e3))
     ratios = []
     for i, delta in enumerate(deltas):

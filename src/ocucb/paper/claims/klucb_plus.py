@@ -40,7 +40,7 @@ def without_logarithm(means: tuple[float, ...], n: tuple[int, ...]) -> Floats:
 
 def check_gaussian(effort: Effort, *, statement: Statement = klucb_plus_sum) -> Finding:
     """Measure the constant that KL-UCB+ needs before its sum, and compare it with 2η."""
-    blocks = effort.pick(((2, 4, 150), (10, 4, 60), (100, 4, 30)), ((2, 6, 200), (10, 5, 200), (100, 5, 40)))
+    blocks = effort.pick(((2, 4, 80), (10, 4, 30), (100, 4, 15)), ((2, 6, 200), (10, 5, 200), (100, 5, 40)))
     instances = [
         RegretInstance(f"η = {eta:g}", KLUCBPlus(eta), problem, decades(2, digits), runs, 2.0 * eta)
         for arms, digits, runs in blocks
@@ -66,7 +66,7 @@ def bernoulli_problems() -> list[Problem]:
 
 def check_bernoulli(effort: Effort, *, statement: Statement = klucb_plus_bernoulli_sum) -> Finding:
     """Measure the constant that KL-UCB+ needs before its sum for Bernoulli rewards, and compare it with η."""
-    digits, runs = effort.pick((4, 250), (5, 600))
+    digits, runs = effort.pick((4, 200), (5, 600))
     instances = [
         RegretInstance(f"η = {eta:g}", KLUCBPlus(eta), problem, decades(2, digits), runs, eta)
         for eta in effort.pick((1.1,), (1.01, 1.1, 2.0))
@@ -101,7 +101,7 @@ def check_index(effort: Effort, *, algorithm: Algorithm = printed_index) -> Find
     shares: dict[str, tuple[Interval, Interval]] = {}
     for best, other in pairs:
         problem = Problem((best, other), Bernoulli(), f"{best:g} and {other:g}")
-        regret = regrets(algorithm(1.1), problem, (first, last), effort.pick(100, 1_000), effort.seed) / (best - other)
+        regret = regrets(algorithm(1.1), problem, (first, last), effort.pick(50, 1_000), effort.seed) / (best - other)
         shares[problem.name] = (
             mean_interval(regret[:, 0] / first, 2 * len(pairs)),
             mean_interval(regret[:, 1] / last, 2 * len(pairs)),

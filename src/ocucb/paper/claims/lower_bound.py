@@ -106,7 +106,7 @@ def measure(policy: Policy, means: Means, n: int, sides: Sides, runs: int, seed:
 def run_policies(effort: Effort, *, sides: Callable[[Means, int], Sides] = printed) -> Finding:
     """Measure the regret of every policy on means and on their alternatives, and ask for one statement or the other."""
     cases = effort.pick(SMALL, SMALL + LARGE)
-    runs = 1000
+    runs = effort.pick(300, 1000)
     of = len(POLICIES) * sum(1 + int(np.count_nonzero(gaps(means))) for means, _ in cases)
     rows, verdicts, example = [], [], ""
     least = math.inf

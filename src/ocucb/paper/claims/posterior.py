@@ -114,7 +114,7 @@ def check_posterior(effort: Effort, *, algorithm: Callable[[], Policy] = posteri
         mixed_gaps(),
         bernoulli_rare(),
     )
-    runs = effort.pick((800, 200, 30, 200, 200, 100), full)
+    runs = effort.pick((400, 100, 15, 100, 100, 50), full)
     changes: list[Interval] = []
     rows: list[tuple[str, ...]] = []
     for problem, count in zip(problems, runs, strict=True):

@@ -68,15 +68,15 @@ def exploding(rho: float) -> Policy:
 def problems(effort: Effort) -> dict[Problem, int]:
     """Return problems with few and many arms, equal and different gaps, and the runs of each."""
     runs: dict[Problem, tuple[int, int]] = {
-        worst_case(2, 0.3): (800, 6_000),
+        worst_case(2, 0.3): (400, 6_000),
         worst_case(2, 0.1): (0, 6_000),
         worst_case(10, 0.1): (0, 4_000),
         worst_case(10, 0.3): (200, 3_000),
         worst_case(10, 1.0): (100, 2_000),
-        worst_case(100, 0.5): (50, 600),
-        linear_gaps(10): (400, 3_000),
-        mixed_gaps(): (400, 3_000),
-        moss_trap(10): (400, 6_000),
+        worst_case(100, 0.5): (25, 600),
+        linear_gaps(10): (200, 3_000),
+        mixed_gaps(): (200, 3_000),
+        moss_trap(10): (200, 6_000),
     }
     sized = {problem: effort.pick(*both) for problem, both in runs.items()}
     return {problem: count for problem, count in sized.items() if count > 0}
@@ -133,7 +133,7 @@ def check_explosion(effort: Effort, *, algorithm: Algorithm = no_log_t) -> Findi
     """Let ρ fall to 1/2 with t for t log t, and compare mean regret with that at ρ = 1."""
     rhos = (*effort.pick((0.75,), (0.9, 0.75, 0.6, 0.55)), 0.51, 0.5)
     cases = effort.pick(
-        {mixed_gaps(): (5_000, 200), moss_trap(10): (5_000, 200), NEAR_AND_FAR: (100_000, 60)},
+        {mixed_gaps(): (5_000, 120), moss_trap(10): (5_000, 120), NEAR_AND_FAR: (10_000, 40)},
         {
             mixed_gaps(): (50_000, 2_000),
             worst_case(10, 0.3): (50_000, 2_000),

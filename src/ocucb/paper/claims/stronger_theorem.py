@@ -118,7 +118,7 @@ def confidence(effort: Effort, *, rhos: Sequence[float] = RHOS) -> Finding:
 def regret(effort: Effort, *, statement: Statement = shrunk_sum) -> Finding:
     """Measure the constant that OCUCB-n with t for t log t needs before the sum, and compare it with 2η."""
     blocks = effort.pick(
-        ((2, 4, 500, (0.5, 1.0)), (10, 4, 120, (0.5, 0.505, 1.0)), (100, 4, 100, (0.5,))),
+        ((2, 4, 500, (0.5, 1.0)), (10, 4, 120, (0.5, 1.0)), (100, 4, 60, (0.5,))),
         ((2, 6, 200, (0.5, 0.505, 0.75, 1.0)), (10, 6, 100, (0.5, 0.505, 0.75, 1.0)), (100, 5, 40, (0.5, 1.0))),
     )
     instances = [

@@ -67,7 +67,7 @@ def check_moment(effort: Effort, *, statement: Callable[[float, float, float], f
     roots: dict[tuple[int, float, float, float], Interval] = {}
     for noise in NOISES:
         for delta in deltas:
-            runs = effort.pick(500 if delta < 0.1 else 2_000, 2_000 if delta < 0.1 else 20_000)
+            runs = effort.pick(250 if delta < 0.1 else 1_000, 2_000 if delta < 0.1 else 20_000)
             found = taus(noise, delta, runs, effort.seed)
             for column, (eta, b) in enumerate(PAIRS):
                 square = mean_interval(found[:, column] ** 2, of=len(NOISES) * len(deltas) * len(PAIRS))

@@ -71,7 +71,7 @@ def tails(effort: Effort, eta: float, x: Floats, of: int) -> list[list[Interval]
     """Measure P(α ≥ xΛ), one row per setting."""
     levels = [(x * confidence_scale(GAP, *setting)).tolist() for setting in SETTINGS.values()]
     spread = math.sqrt(2.0 * eta * math.log(x[-1]))
-    reached = measure(effort.seed, GAP, eta, list(SETTINGS.values()), effort.pick(2000, 50_000), levels, spread).reached
+    reached = measure(effort.seed, GAP, eta, list(SETTINGS.values()), effort.pick(1000, 50_000), levels, spread).reached
     return [[mean_interval(reached[:, c, i], of) for i in range(x.size)] for c in range(len(SETTINGS))]
 
 

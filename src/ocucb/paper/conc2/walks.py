@@ -86,7 +86,7 @@ def horizon(gap: float) -> int:
 
 def affordable(effort: Effort, gap: float) -> int:
     """Return how many walks a check may take for one Δ and one η."""
-    return min(effort.pick(10_000, 20_000), effort.pick(5_000_000, 500_000_000) // horizon(gap))
+    return min(effort.pick(5_000, 20_000), effort.pick(2_500_000, 500_000_000) // horizon(gap))
 
 
 def left_out(gap: float, eta: float, rho: float, caps: Sequence[float]) -> float:
