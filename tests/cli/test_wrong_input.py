@@ -57,7 +57,7 @@ WRONG = [
     ("bounds --eta 0.5", "eta must be 1 or more, got 0.5"),
     ("bounds --rho 2", "rho must be between 0 and 1, got 2"),
     ("bounds --horizon 1", "horizon must be 2 or more, got 1; the bounds divide by log"),
-    ("paper --claim 18", "claim must be one of 1, 2, 3, .* 16, 17, got 18"),
+    ("paper --claim 19", "claim must be one of 1, 2, 3, .* 17, 18, got 19"),
     ("paper --claim 1 -2", "claim must be one of 1, 2, 3, .* got -2"),
     ("paper --claim one", 'Invalid value for --claim: unable to convert "one" into int. See ocucb paper --help'),
     ("paper --seed -1", "seed must be 0 or more, got -1"),

@@ -71,10 +71,10 @@ def test_no_button_uploads_a_chart(browser: Browser, report: Path) -> None:
 def test_curves_are_drawn_with_bands_and_bounds(browser: Browser, report: Path) -> None:
     with visit(browser, report) as seen:
         page = seen.page
-        bounds = ["Lai–Robbins: 78 log t", "Theorem 1's sum (constant 1)"]
+        bounds = ["Lai–Robbins: 78 log t", "Theorem 1's sum (constant 1)", "OCUCB-n(1.1): at most"]
         assert names(page) == ["OCUCB-n", "UCB", "Thompson sampling", *bounds]
         drawn = traces(page, "regret")
-        assert len(drawn) == 3 * 3 + 2
+        assert len(drawn) == 3 * 3 + 3
         assert page.locator("#regret .scatterlayer .trace").count() == len(drawn)
         low, high, mean = (np.array(trace["y"]) for trace in drawn[:3])
         assert (low <= mean).all()

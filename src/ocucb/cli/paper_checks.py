@@ -20,7 +20,7 @@ from ocucb.paper.claim import Claim, Effort
 from ocucb.paper.execute import CheckResult, execute, in_order, name_of
 from ocucb.paper.page import counts, mark
 
-STYLES = {"holds": "green", "fails": "red", "open": "blue", "error": "bold magenta"}
+STYLES = {"proved": "bold green", "holds": "green", "fails": "red", "open": "blue", "error": "bold magenta"}
 SHORT = {"open": "not decidable"}  # on the screen, where the summary says the rest
 GUTTER = 2  # between columns
 LEAST_OUTCOME = 20  # characters of an outcome, however narrow the screen

@@ -16,6 +16,7 @@ Option = TypeVar("Option")
 class Verdict(Enum):
     """What a check says of its statement."""
 
+    PROVED = "proved here"
     HOLDS = "holds"
     FAILS = "fails as printed"
     OPEN = "not decidable at this size"

@@ -35,6 +35,9 @@ class Mark(NamedTuple):
 
 
 MARKS = {
+    Verdict.PROVED: Mark(
+        "proved", "∎", Verdict.PROVED.value, "proved here", "by interval arithmetic over boxes that cover the range"
+    ),
     Verdict.HOLDS: Mark("holds", "✓", Verdict.HOLDS.value, "hold", "decided, at the false-alarm rate stated"),
     Verdict.FAILS: Mark("fails", "✗", Verdict.FAILS.value, "fail as printed", "with a counterexample, in numbers"),
     Verdict.OPEN: Mark(

@@ -21,6 +21,7 @@ from ocucb.paper.claims import (
     maximal,
     moss_trap,
     peeling,
+    proved,
     rho,
     shrinking,
     stopping,
@@ -47,4 +48,5 @@ CLAIMS = (
     Claim(15, "The author's experiments", experiments.CHECKS),
     Claim(16, "A stronger theorem", stronger_theorem.CHECKS),
     Claim(17, "A bound with every constant", explicit_bound.CHECKS),
+    Claim(18, "Proved by interval arithmetic", proved.CHECKS),
 )
