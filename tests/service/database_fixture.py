@@ -101,7 +101,7 @@ def dump_postgresql(folder: Path) -> str:
     server = PostgreSQL()
     try:
         fill(server.address, folder)
-        words = [server.programs / "pg_dump", "--inserts", "--no-owner", "--no-privileges"]
+        words = [str(server.programs / "pg_dump"), "--inserts", "--no-owner", "--no-privileges"]
         dumped = subprocess.run(
             [*words, "--dbname", server.address], check=True, capture_output=True, text=True, timeout=120
         )
