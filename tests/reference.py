@@ -8,7 +8,7 @@ every index is computed anew at every round. Notation as in policies.md: `t` is 
 import importlib
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
@@ -77,9 +77,17 @@ def log_at_least_one(x: float) -> float:
 # Levels L_i(t), in the order of the table "One index, two ingredients"
 
 
+def added(numbers: Iterable[float]) -> float:
+    """The sum, one number after another. Python's own `sum` carries the rounding errors along since 3.12."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
 def effective_sum(pulls: int, counts: Counts, rho: float) -> float:
     """Σ_j min{T_i, T_j^rho T_i^(1-rho)}: the denominator of eq. (1), as printed."""
-    return sum(min(pulls, math.pow(other, rho) * math.pow(pulls, 1 - rho)) for other in counts)
+    return added(min(pulls, math.pow(other, rho) * math.pow(pulls, 1 - rho)) for other in counts)
 
 
 def annealed_eta(t: int) -> float:
@@ -641,5 +649,5 @@ def play(
         i, _ = choose(policy, parameters, noise, noise_parameters, arms, t)
         choices.append(i)
         arms[i].pulls += 1
-        arms[i].mean = sum(tape[i][: arms[i].pulls]) / arms[i].pulls
+        arms[i].mean = added(tape[i][: arms[i].pulls]) / arms[i].pulls
     return choices

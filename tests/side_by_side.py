@@ -44,7 +44,7 @@ class SideBySide:
         return [
             reference.Arm(
                 len(got) + waiting,
-                sum(got) / len(got) if got else None,
+                reference.added(got) / len(got) if got else None,
                 gone,
                 reference.spread(got, of_all),
                 reference.variance(got),

@@ -85,7 +85,7 @@ def choices_and_margins(trace: GoldenTrace) -> tuple[list[int], list[float]]:
             best, second = sorted(values, reverse=True)[:2]
             margins.append(best - second)
         arms[i].pulls += 1
-        arms[i].mean = sum(trace.tape[i][: arms[i].pulls]) / arms[i].pulls
+        arms[i].mean = reference.added(trace.tape[i][: arms[i].pulls]) / arms[i].pulls
     return choices, margins
 
 

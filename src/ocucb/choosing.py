@@ -11,7 +11,7 @@ import numpy as np
 from ocucb.arms import Arms
 from ocucb.compiled import Integers
 from ocucb.policies.policy import Chances, Rule
-from ocucb.shares import Shares
+from ocucb.shares import Shares, sum_of_shares
 
 
 class Chosen(NamedTuple):
@@ -108,4 +108,6 @@ class Chooser:
         if slot != ranked[-1]:
             return 1.0 if slot in ranked else self.shares.by_slot[slot]
         allowed, others = self._allowed(None), set(ranked)
-        return 1.0 - sum(share for one, share in self.shares.by_slot.items() if one not in others and allowed(one))
+        return 1.0 - sum_of_shares(
+            share for one, share in self.shares.by_slot.items() if one not in others and allowed(one)
+        )

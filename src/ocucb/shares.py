@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ocucb.uniforms import stream, uniform
 
 # Rounds have streams of their own, by their numbers, which never come this far.
 SHARES = 2**62
+MUCH = 1e6  # in place of any larger share, whose sum might overflow
 
 
 @kernel
@@ -48,8 +50,13 @@ class Shares:
         """Return the probability of a slot, given that with which the policy chooses it; None if that is not known."""
         if by_policy is None:
             return None
-        rest = 1.0 - sum(share for other, share in self.by_slot.items() if allowed(other))
+        rest = 1.0 - sum_of_shares(share for other, share in self.by_slot.items() if allowed(other))
         return (self.by_slot.get(slot, 0.0) if allowed(slot) else 0.0) + rest * by_policy
+
+
+def sum_of_shares(shares: Iterable[float]) -> float:
+    """Return the sum of shares, rounded once: that of Python is not the same in all versions, as a replay needs it."""
+    return math.fsum(min(share, MUCH) for share in shares)
 
 
 def clean_shares(shares: object, slot_of: Callable[[Any], int]) -> dict[int, float]:
@@ -64,7 +71,7 @@ def clean_shares(shares: object, slot_of: Callable[[Any], int]) -> dict[int, flo
             raise ParameterError(f"the share of arm {label!r} must be 0 or more, got {value:g}")
         if value > 0.0:
             clean[slot] = value
-    total = sum(clean.values())
+    total = sum_of_shares(clean.values())
     if total >= 1.0:
         raise ParameterError(f"shares must sum to less than 1, got {total:g}; the policy needs some rounds")
     return clean

@@ -219,9 +219,11 @@ def _literal(value: object) -> str:
 def _source(function: object) -> str:
     """Return the source of a function, or where it has no file, a digest of its code."""
     python: Any = getattr(function, "py_func", function)
+    code = getattr(python, "__code__", None)
     try:
+        if code is not None and code.co_filename == "<string>":  # whose source would be that of `python -c`
+            raise OSError
         return inspect.getsource(python)
     except (OSError, TypeError):
-        code = getattr(python, "__code__", None)
         parts = (code.co_code, code.co_consts, code.co_names) if code is not None else (repr(type(python)),)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
