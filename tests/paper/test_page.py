@@ -130,6 +130,17 @@ def test_a_check_says_what_was_done_and_what_came_out(seen: Visit) -> None:
     assert broken["Error"].startswith("ZeroDivisionError: there is no finding at quick size")
 
 
+def test_the_code_of_a_check_is_a_click_away(browser: Browser, page: Path) -> None:
+    with visit(browser, page) as seen:
+        details = seen.page.locator("#check-2-squares details.code")
+        code = details.locator("pre")
+        assert not code.is_visible()
+        details.locator("summary").click()
+        assert code.is_visible()
+        assert "def " in (code.text_content() or "")
+        assert "sample_claims" in (details.locator("summary").text_content() or "")
+
+
 def test_links_lead_to_what_they_name(browser: Browser, page: Path) -> None:
     with visit(browser, page) as seen:
         targets = seen.page.locator("a").evaluate_all("all => all.map(a => a.getAttribute('href'))")

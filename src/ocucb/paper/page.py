@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import inspect
 import platform
 import re
 from collections import Counter
@@ -140,7 +141,7 @@ def _check(result: CheckResult) -> str:
     return (
         f'<article class="check {look.kind}" id="{anchor}">\n'
         f'<header><h3><a href="#{anchor}">{escape(result.name)}</a></h3>{badge}</header>\n'
-        f'<dl class="facts">\n{facts}\n</dl>\n{_evidence(result)}</article>'
+        f'<dl class="facts">\n{facts}\n</dl>\n{_evidence(result)}{_code(result)}</article>'
     )
 
 
@@ -181,6 +182,19 @@ def _place(place: str) -> str:
 
 def _link(name: str) -> str:
     return f'<a href="#{anchor_of(name)}">{escape(name)}</a>'
+
+
+def _code(result: CheckResult) -> str:
+    """Return the function that executes the check, closed until it is clicked at."""
+    run = result.check.run
+    lines, _ = inspect.getsourcelines(run)
+    where = f"{run.__module__}.{run.__qualname__}"
+    label = f"Code of {result.name}"
+    return (
+        f'<details class="code"><summary>Code: <code>{escape(where)}</code></summary>\n'
+        f'<pre role="region" tabindex="0" aria-label="{escape(label)}">'
+        f"<code>{escape(''.join(lines))}</code></pre></details>\n"
+    )
 
 
 def _evidence(result: CheckResult) -> str:
