@@ -82,4 +82,4 @@ $(DEV): pyproject.toml constraints.txt $(CLIENT)
 	$(call install,$(OF_DEV))
 
 clean:
-	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .cache site jupyter_execute .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

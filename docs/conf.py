@@ -38,6 +38,7 @@ extensions = [
     "markdown_pages",
     "motion_page",
     "notebooks",
+    "package_reference",
     "repository_links",
 ]
 exclude_patterns = ["_build", "_ext"]

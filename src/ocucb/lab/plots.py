@@ -7,6 +7,7 @@ so that a figure reads in grey. Text is never parsed as mathematics: labels may 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from itertools import groupby
@@ -42,6 +43,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)
 THEORY_DASHES: tuple[Any, ...] = ((0, (8, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (4, 1, 1, 1, 1, 1)))
 MARKERS = "osD^vPX*"
 THEORY = "#707070"
+UNNAMED = re.compile(r"_child\d+")
 SHARE_COLOURMAP = "cividis"
 WIDTH = 3.5  # inches: a column of most two-column styles
 STYLE = {
@@ -82,13 +84,13 @@ def regret_curves(
     *,
     band: Band = "normal",
     theory: bool = True,
-    t_scale: Scale = "log",
+    t_scale: Scale | None = None,
     regret_scale: Scale = "linear",
     width: float = WIDTH,
 ) -> Figure:
     """Draw mean regret against t, with a band: an interval of the mean, or the 5 % to 95 % quantiles of runs.
 
-    Where means change there is a dotted line.
+    Where means change there is a dotted line, and the scale of t is linear unless another is given; else it is "log".
     """
     with figure_style():
         figure, axes = blank_figure(width, 0.68)
@@ -106,7 +108,7 @@ def regret_curves(
             axes.plot(curve.t, curve.values, label=curve.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
         for at, _ in problem.changes:
             axes.axvline(at, color=THEORY, linewidth=0.5, linestyle=":", zorder=0)
-        set_scales(axes, t_scale, regret_scale)
+        set_scales(axes, t_scale or ("linear" if problem.changes else "log"), regret_scale)
         if regret_scale == "linear":
             axes.set_ylim(0.0, min(axes.get_ylim()[1], 1.3 * top) if top > 0.0 else None)
         axes.set_xlim(float(t[0]), float(t[-1]))
@@ -323,8 +325,9 @@ def set_scales(axes: Axes, x: Scale, y: Scale) -> None:
 
 def add_legend(figure: Figure, axes: Axes) -> None:
     """Put the legend below, in as many columns as fit; the figure grows by its height."""
-    # Named one by one: Matplotlib leaves out labels that begin with an underscore when it collects them.
-    handles = axes.get_lines()
+    # Named one by one: Matplotlib leaves out labels that begin with an underscore when it collects them. A line without
+    # a label is called _child0, _child1 and so on.
+    handles = [line for line in axes.get_lines() if not UNNAMED.fullmatch(str(line.get_label()))]
     labels = [str(line.get_label()) for line in handles]
     for columns in (3, 2, 1):
         legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)

@@ -1,0 +1,109 @@
+"""Directives that write reference pages from the package itself, so that the two cannot differ.
+
+command-reference      the help of every command, as it is printed
+noise-reference        every noise family with its formulas
+module-docstring NAME  the docstring of a module, as it is written
+error-codes            what the service answers with, by status and code
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import io
+from dataclasses import fields
+from typing import Any
+
+from cyclopts import App
+from docutils import nodes
+from rich.console import Console
+from sphinx.util.docutils import SphinxDirective
+
+from ocucb.cli.app import app as command
+from ocucb.noise import NOISES, Noise
+from ocucb.service.web.errors import CODES, STATUSES
+
+WIDTH = 96  # of help, in characters
+
+
+class CommandReference(SphinxDirective):
+    """Writes a section for each command."""
+
+    def run(self) -> list[nodes.Node]:
+        lines: list[str] = []
+        for name in _names(command):
+            lines += [f"## ocucb {name}", "", *_help_lines([name])]
+            for below in _names(command[name]):
+                lines += [f"### ocucb {name} {below}", "", *_help_lines([name, below])]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _names(app: App) -> list[str]:
+    return [name for name in app if not name.startswith("-")]
+
+
+def _help_lines(tokens: list[str]) -> list[str]:
+    """Return what a command prints when it is asked for help, as a block."""
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None)
+    command.help_print(tokens, console=console)
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    return ["```text", *(line.rstrip() for line in printed.strip().splitlines()), "```", ""]
+
+
+class NoiseReference(SphinxDirective):
+    """Writes a section for each noise family."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = [line for name in NOISES for line in _family_lines(NOISES[name])]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _family_lines(family: type[Noise]) -> list[str]:
+    values = ", ".join(f"{one.name}={one.default!r}" for one in fields(family))
+    about = inspect.cleandoc(family.__doc__ or "").split("\nParameters\n")[0].strip()
+    return [
+        f"## {family.name}",
+        "",
+        f"`ocucb.{family.__name__}({values})`: {family.summary}.",
+        "",
+        "```text",
+        about,
+        "```",
+        "",
+        f"Interval that a table or a page shows: {family.interval_method}.",
+        "",
+    ]
+
+
+class ModuleDocstring(SphinxDirective):
+    """Shows the docstring of a module."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        text = inspect.getdoc(importlib.import_module(self.arguments[0])) or ""
+        return [nodes.literal_block(text, text, language="text")]
+
+
+class ErrorCodes(SphinxDirective):
+    """Writes a table of the answers that are errors."""
+
+    def run(self) -> list[nodes.Node]:
+        told = {(status, code): _first_line(kind) for kind, (status, code) in STATUSES.items()}
+        rows = dict.fromkeys(CODES.items(), "") | told
+        lines = ["| status | code | meaning |", "|---|---|---|"]
+        lines += [f"| {status} | `{code}` | {about} |" for (status, code), about in sorted(rows.items())]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def _first_line(kind: type[Exception]) -> str:
+    return (kind.__doc__ or "").splitlines()[0]
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Make the directives known."""
+    app.add_directive("command-reference", CommandReference)
+    app.add_directive("noise-reference", NoiseReference)
+    app.add_directive("module-docstring", ModuleDocstring)
+    app.add_directive("error-codes", ErrorCodes)
+    return {"parallel_read_safe": True}
