@@ -14,7 +14,7 @@ import pytest
 
 import ocucb
 from benchmarks import gallery
-from ocucb.service.archive import COLUMNS as ARCHIVE_COLUMNS
+from ocucb.service.stores.log_rows import COLUMN_KINDS as ARCHIVE_COLUMNS
 from ocucb.service.web.export_formats import COLUMNS as EXPORT_COLUMNS
 
 ROOT = Path(__file__).parent.parent
