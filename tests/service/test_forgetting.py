@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from ocucb import Bandit, Discount, Gaussian, GaussianUnknownScale, OcucbError, OCUCBn, ParameterError, TopTwo, Window
+from ocucb import (
+    UCBV,
+    Bandit,
+    Bounded,
+    Discount,
+    Gaussian,
+    GaussianUnknownScale,
+    OcucbError,
+    OCUCBn,
+    ParameterError,
+    TopTwo,
+    Window,
+)
 from ocucb.memory import Memory
 from ocucb.service import records
 from ocucb.service.definition import Definition
@@ -117,15 +129,16 @@ def test_what_needs_the_whole_past_is_refused_and_changes_nothing(node: Node, me
     assert node.replay().problem is None
 
 
-def test_under_an_unknown_scale_corrections_are_refused(node: Node) -> None:
-    node.create(noise=GaussianUnknownScale())
+@pytest.mark.parametrize(
+    "what", [{"noise": GaussianUnknownScale()}, {"policy": UCBV(), "noise": Bounded(0.0, 1.0)}], ids=["scale", "policy"]
+)
+def test_where_spreads_are_kept_corrections_are_refused(node: Node, what: dict[str, Any]) -> None:
+    node.create(**what)
     decision = node.decide()
     node.ask(Reward(decision.id, 1.0))
     before = live_state(node)
     for value in (0.5, None):
-        with pytest.raises(
-            NotCorrectableError, match=r"under GaussianUnknownScale\(\) the spread of the other rewards"
-        ):
+        with pytest.raises(NotCorrectableError, match=r"under \w+\(.*\) the spread of the other rewards"):
             node.ask(Correct(decision.id, value))
     assert node.ask(Correct(decision.id, 1.0)).outcome == "repeated"
     assert live_state(node) == before

@@ -106,15 +106,16 @@ def correct(batch: Batch, request: Correct) -> Corrected:
 
 
 def _check_correctable(state: ExperimentState) -> None:
-    memory, noise = state.definition.memory, state.definition.noise
+    memory, noise, policy = state.definition.memory, state.definition.noise, state.definition.policy
     if memory is not None:
         raise NotCorrectableError(
             state.name, f"with {memory} it is not known what is still remembered of it; it will be forgotten in time"
         )
-    if noise.family().spreads:
+    if noise.family().spreads or policy.rule().variance_bound is not None:
+        why = noise if noise.family().spreads else policy
         raise NotCorrectableError(
             state.name,
-            f"under {noise} the spread of the other rewards is not known without it; reward_bounds refuse wrong ones",
+            f"under {why} the spread of the other rewards is not known without it; reward_bounds refuse wrong ones",
         )
 
 

@@ -108,6 +108,7 @@ def test_numbers_as_people_write_them(text: str) -> None:
         ({"memory__rounds": "10"}, "memory.rounds", "leave it empty"),
         ({"memory": "discount", "memory__factor": "0.9", "policy": "top-two"}, "memory", "there is none"),
         ({"policy": "imed", "noise": "gaussian-unknown-scale"}, "noise", "reads a divergence"),
+        ({"policy": "ucb-v", "noise": "gaussian"}, "noise", "needs rewards in a known range"),
         ({"partial_rewards": "yes"}, "partial_rewards", "give one"),
         ({"name": " "}, "name", "needs a name"),
         ({"name": "a/b"}, "name", "no slashes"),

@@ -248,6 +248,7 @@ _SUITABILITY = {  # of a policy, noise and memory that do not go together
     "never forgotten": "memory",
     "cannot forget": "memory",
     "reads a divergence": "noise",
+    "needs rewards in a known range": "noise",
 }
 
 
