@@ -47,6 +47,7 @@ PARAMETER_HELP = {
     "rho": "Exponent of the effective arms, 1/2 to 1",
     "shrink": "Logarithms to drop: none, t, log-plus or all",
     "alpha": "Width of the confidence interval; for ucb also the word asymptotic",
+    "zeta": "Width of the confidence interval; more than 1",
     "psi": "Stretches the horizon; 2 or more",
     "c": "Weight of the confidence interval, or of its second logarithm",
     "beta": "Share of decisions for the arm of the largest mean, between 0 and 1",
