@@ -617,6 +617,29 @@ def ranked(
     return fresh + known + waiting
 
 
+# Changes
+
+
+def change_found(noise: str, noise_parameters: Parameters, rewards: Sequence[float], delta: float) -> bool:
+    """Whether the generalised likelihood ratio of a change after some s of n rewards reaches log(3 n^{3/2} / delta)."""
+    n = len(rewards)
+    for s in range(1, n):
+        mean, before, after = sum(rewards) / n, sum(rewards[:s]) / s, sum(rewards[s:]) / (n - s)
+        ratio = s * two_sided_divergence(noise, noise_parameters, before, mean)
+        ratio += (n - s) * two_sided_divergence(noise, noise_parameters, after, mean)
+        if ratio >= math.log(3 * n**1.5 / delta):
+            return True
+    return False
+
+
+def explored_arm(playing: Sequence[int], rounds: int, exploration: float) -> int | None:
+    """The arm that must be played after so many rounds since a start: the first K of each floor(K/exploration)."""
+    if exploration == 0:
+        return None
+    place = rounds % math.floor(len(playing) / exploration)
+    return playing[place] if place < len(playing) else None
+
+
 # Shares
 
 

@@ -43,7 +43,7 @@ POLICIES = [
     "Uniform",
 ]
 NOISES = ["Bernoulli", "Bounded", "Exponential", "Gaussian", "GaussianUnknownScale", "Poisson"]
-MEMORIES = ["Discount", "Window"]
+MEMORIES = ["Discount", "Restart", "Window"]
 ERRORS = ["ArmError", "HorizonError", "OcucbError", "ParameterError", "RewardError", "StateError"]
 OTHERS = [
     "ArmStatistics",
@@ -131,6 +131,7 @@ def test_everything_a_bandit_does_is_documented() -> None:
         "pending",
         "policy",
         "pulls",
+        "restarts",
         "retire_arm",
         "retired_arms",
         "revise",

@@ -19,7 +19,7 @@ from ocucb.errors import (
     RewardError,
     StateError,
 )
-from ocucb.memory import Discount, Window
+from ocucb.memory import Discount, Restart, Window
 from ocucb.noise import Bernoulli, Bounded, Exponential, Gaussian, GaussianUnknownScale, Noise, Poisson
 from ocucb.policies import (
     IMED,
@@ -98,6 +98,7 @@ __all__ = [
     "ParameterError",
     "Poisson",
     "Policy",
+    "Restart",
     "RewardError",
     "StateError",
     "Statistics",

@@ -19,7 +19,7 @@ from ocucb.compiled import Floats, Integers
 from ocucb.confidence_sequences import ConfidenceSequences, Intervals, clean_confidence
 from ocucb.errors import ArmError, HorizonError, ParameterError, RewardError, StateError
 from ocucb.labels import Label, clean_label, clean_labels
-from ocucb.memory import Discount, Memory, Window
+from ocucb.memory import CALLS, MEMORIES, Memory
 from ocucb.merging import add_learned
 from ocucb.noise import Gaussian, Noise
 from ocucb.notebook_table import MAX_ROWS, cell, html_table
@@ -52,7 +52,7 @@ class Bandit:
     noise : how rewards spread around an arm's mean. `Gaussian(scale)` is right for any subgaussian reward.
     seed : for policies and shares, which draw random numbers; drawn at random if None.
     shares : arms that get a part of all rounds, whatever the policy chooses, as in {"control": 0.1}; see `set_shares`.
-    memory : `Window(rounds)` or `Discount(factor)`, for a world that drifts: the policy sees only what is remembered.
+    memory : `Window`, `Discount` or `Restart`, for a world that drifts: the policy sees only what is remembered.
         An arm that is forgotten altogether is tried again. By default everything is remembered.
 
     Safe to share between threads. Every method either does its work or raises and changes nothing.
@@ -72,8 +72,8 @@ class Bandit:
             raise ParameterError(f"policy must be a policy such as OCUCBn(), got {policy!r}")
         if not isinstance(noise, Noise):
             raise ParameterError(f"noise must be a noise family such as Gaussian(1.0), got {noise!r}")
-        if memory is not None and not isinstance(memory, Window | Discount):
-            raise ParameterError(f"memory must be Window(rounds), Discount(factor) or None, got {memory!r}")
+        if memory is not None and not isinstance(memory, tuple(MEMORIES.values())):
+            raise ParameterError(f"memory must be {CALLS}, or None, got {memory!r}")
         check_suitable(policy, noise, memory)
         labels = clean_labels(arms)
         self._policy, self._noise, self._memory = policy, noise, memory
@@ -302,6 +302,12 @@ class Bandit:
         """Rounds played so far: all pulls, with pending ones and those of retired arms."""
         with self._lock:
             return self._selector.rounds
+
+    @property
+    def restarts(self) -> int:
+        """How often a `Restart` memory has found a change and forgotten all; 0 with any other."""
+        with self._lock:
+            return self._selector.restarts
 
     @property
     def pulls(self) -> Integers:

@@ -1,4 +1,4 @@
-"""What a bandit remembers: everything, the last rounds, or less and less. For a world that drifts."""
+"""What a bandit remembers, for a world that drifts: the last rounds, less and less, or all since a change."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ocucb.policies.policy import Rule
 LONGEST_WINDOW = 10**8
 EVENT_COLUMNS = ("rounds", "arms", "rewards")
 _EVENTS = "lists of equal length: rounds, numbers of the arms, and rewards or null"
+LEAST_EXPLORATION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,64 @@ class Discount:
         return {"name": self.name, "parameters": {"factor": self.factor}}
 
 
-Memory: TypeAlias = Window | Discount
+@dataclass(frozen=True)
+class Restart:
+    """Remember everything until the rewards of an arm show a change, then forget all. With `KLUCB` this is GLR-klUCB.
 
-MEMORIES: dict[str, type[Window] | type[Discount]] = {Window.name: Window, Discount.name: Discount}
+    A change has happened when of the n rewards of an arm since the last start, for some s,
+    s d(mean of the first s, mean) + (n - s) d(mean of the others, mean) ≥ log(3 n^(3/2) / δ), d of the noise family.
+
+    Parameters
+    ----------
+    delta : how likely an arm that does not change is ever found to, about; between 0 and 1.
+    exploration : share of rounds that go to all arms in turn, so that one which the policy has left is seen to change;
+        from 0 to 1.
+
+    L. Besson, E. Kaufmann, O.-A. Maillard, J. Seznec, "Efficient Change-Point Detection for Tackling
+    Piecewise-Stationary Bandits", 2022.
+    """
+
+    name: ClassVar[str] = "restart"
+
+    delta: float = 0.01
+    exploration: float = 0.01
+
+    def __post_init__(self) -> None:
+        delta = real("delta", self.delta, "use delta=0.01")
+        if not 0.0 < delta < 1.0:
+            raise ParameterError(f"delta must be between 0 and 1, and neither, got {delta:g}; use delta=0.01")
+        exploration = real("exploration", self.exploration, "use exploration=0.01")
+        if not 0.0 <= exploration <= 1.0:
+            raise ParameterError(
+                f"exploration must be between 0 and 1, got {exploration:g}; use exploration=0.01, or 0 for none"
+            )
+        if 0.0 < exploration < LEAST_EXPLORATION:
+            raise ParameterError(
+                f"exploration must be 0 or at least {LEAST_EXPLORATION:g}, got {exploration:g}; use exploration=0.01"
+            )
+        object.__setattr__(self, "delta", delta)
+        object.__setattr__(self, "exploration", exploration)
+
+    def limit(self, rule: Rule) -> Rule:
+        """Return a rule that sees only what is remembered."""
+        return rule._replace(restart=self.delta, exploration=self.exploration)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and parameters as plain data."""
+        return {"name": self.name, "parameters": {"delta": self.delta, "exploration": self.exploration}}
+
+
+Memory: TypeAlias = Window | Discount | Restart
+
+MEMORIES: dict[str, type[Memory]] = {kind.name: kind for kind in (Window, Discount, Restart)}
+CALLS = "Window(rounds), Discount(factor) or Restart(delta)"
 
 
 def memory_from_dict(data: object) -> Memory:
     """Return the memory behind `to_dict`."""
     if not isinstance(data, dict) or data.get("name") not in MEMORIES or not isinstance(data.get("parameters"), dict):
-        raise StateError(f'a memory must be {{"name": "window" or "discount", "parameters": ...}}, got {data!r}')
+        names = ", ".join(MEMORIES)
+        raise StateError(f'a memory must be {{"name": one of {names}, "parameters": ...}}, got {data!r}')
     try:
         return MEMORIES[data["name"]](**data["parameters"])
     except TypeError:
@@ -102,13 +152,51 @@ def clean_remembered(data: object, memory: Memory, arms: int) -> dict[str, Any]:
         raise StateError("the saved bandit is incomplete: remembered is missing or no description of a memory")
     if isinstance(memory, Window):
         return _clean_events(data, memory.rounds, arms)
+    if isinstance(memory, Restart):
+        return _clean_start(data, arms)
     if not _is_amount(data.get("unit")) or not 0.0 < data["unit"] <= 1.0 or not _is_amount(data.get("rounds")):
         raise StateError("remembered must have a unit between 0 and 1, and rounds")
-    for key in ("pulls", "weights", "totals", "waiting"):
-        _check_column(data, key, arms)
-        if key != "totals" and min(data[key]) < 0.0:
-            raise StateError(f"{key} of remembered has a negative value")
+    _check_columns(data, ("pulls", "weights", "totals", "waiting"), arms, signed=("totals",))
     return data
+
+
+def _check_columns(data: dict[str, Any], keys: tuple[str, ...], arms: int, signed: tuple[str, ...]) -> None:
+    for key in keys:
+        _check_column(data, key, arms)
+        if key not in signed and min(data[key]) < 0.0:
+            raise StateError(f"{key} of remembered has a negative value")
+
+
+def _clean_start(data: dict[str, Any], arms: int) -> dict[str, Any]:
+    """Check what is remembered since the last restart."""
+    if type(data.get("restarts")) is not int or data["restarts"] < 0 or not _is_amount(data.get("rounds")):
+        raise StateError("remembered must have restarts and rounds")
+    _check_columns(data, ("pulls", "totals", "least", "most"), arms, signed=("totals", "least", "most"))
+    rewards = data.get("rewards")
+    if not isinstance(rewards, list) or len(rewards) != arms or any(type(n) is not int or n < 0 for n in rewards):
+        raise StateError(f"rewards of remembered must be a list of {arms} whole numbers")
+    if any(least > most for least, most in zip(data["least"], data["most"], strict=True)):
+        raise StateError("the saved bandit is inconsistent: a least reward is above the largest")
+    for side in ("above", "below"):
+        hulls = data.get(side)
+        if not isinstance(hulls, list) or len(hulls) != arms:
+            raise StateError(f"{side} of remembered must be a list of {arms} hulls")
+        for hull, count in zip(hulls, rewards, strict=True):
+            _check_hull(hull, count)
+    return data
+
+
+def _check_hull(hull: object, rewards: int) -> None:
+    """Refuse what is no list of [number of rewards, their sum] in rising order, up to all rewards."""
+    last = 0.0
+    for corner in hull if isinstance(hull, list) else [None]:
+        if not isinstance(corner, list) or len(corner) != 2 or not all(map(_is_finite, corner)):
+            raise StateError("a corner of remembered must be [number of rewards, their sum]")
+        if corner[0] <= last or corner[0] % 1.0:
+            raise StateError("the saved bandit is inconsistent: corners of remembered are not in order")
+        last = corner[0]
+    if last != rewards:
+        raise StateError("the saved bandit is inconsistent: corners of remembered do not end with all rewards")
 
 
 def _clean_events(data: dict[str, Any], rounds: int, arms: int) -> dict[str, Any]:

@@ -32,6 +32,7 @@ NAMES = sorted(
         "Prior",
         "Problem",
         "Progress",
+        "Fleet",
         "Remembering",
         "Result",
         "Study",

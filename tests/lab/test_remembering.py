@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ocucb import UCB, Bandit, Bernoulli, Discount, Gittins, OCUCBn, ParameterError, Policy, ThompsonSampling, Window
+from ocucb import (
+    UCB,
+    Bandit,
+    Bernoulli,
+    Discount,
+    Gittins,
+    OCUCBn,
+    ParameterError,
+    Policy,
+    Restart,
+    ThompsonSampling,
+    Window,
+)
 from ocucb.lab import Experiment, Problem, Remembering, exact_regret, simulate, switching, worst_case
 from ocucb.lab.gpu_shards import unfit
 from ocucb.lab.shard import Shard, play
@@ -18,7 +30,7 @@ SEED = 11
 PROBLEM = Problem((0.6, 0.5, 0.4), Bernoulli())
 
 
-@pytest.mark.parametrize("memory", [Window(30), Discount(0.95), Discount(0.5)], ids=str)
+@pytest.mark.parametrize("memory", [Window(30), Discount(0.95), Discount(0.5), Restart(0.3, 0.1)], ids=str)
 @pytest.mark.parametrize("policy", [UCB(), OCUCBn(), ThompsonSampling()], ids=str)
 def test_the_same_choices_as_a_bandit(policy: Policy, memory: Memory) -> None:
     horizon, run = 400, 4
@@ -36,7 +48,9 @@ def test_the_same_choices_as_a_bandit(policy: Policy, memory: Memory) -> None:
     assert "forgets, which the GPU does not" in str(unfit(Shard(PROBLEM, shard.policy, 10, (10,), 0, 0, 1)))
 
 
-@pytest.mark.parametrize("text", ["ucb(2) with window(500)", "ocucb-n with discount(0.999)"])
+@pytest.mark.parametrize(
+    "text", ["ucb(2) with window(500)", "ocucb-n with discount(0.999)", "kl-ucb with restart(0.01, exploration=0.1)"]
+)
 def test_as_text(text: str) -> None:
     policy = parse_policy(text, 1000)
     assert isinstance(policy, Remembering)
@@ -47,9 +61,11 @@ def test_as_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ucb with sieve(3)", "memory must be one of window, discount, got 'sieve'"),
+        ("ucb with sieve(3)", "memory must be one of window, discount, restart, got 'sieve'"),
         ("ucb with window(0)", "rounds must be"),
         ("ucb with discount(2)", "factor must be between 0 and 1"),
+        ("ucb with restart(0)", "delta must be between 0 and 1, and neither, got 0; use delta=0.01"),
+        ("ucb with restart(0.1, exploration=2)", "exploration must be between 0 and 1, got 2"),
         ("ucb with window(5) with window(6)", "a memory must be a name"),
     ],
 )
@@ -66,7 +82,11 @@ def test_refused_where_a_bandit_refuses() -> None:
 
 
 def test_less_regret_in_a_world_that_drifts_and_more_in_one_that_does_not() -> None:
-    policies = (("all", UCB()), ("window", Remembering(UCB(), Window(400))))
+    policies = (
+        ("all", UCB()),
+        ("window", Remembering(UCB(), Window(400))),
+        ("restart", Remembering(UCB(), Restart(0.01, 0.02))),
+    )
     found = {}
     for problem in (switching(3, 1.0, 800, 4), worst_case(3, 1.0)):
         result = simulate(Experiment((problem,), policies, 3200, 20, seed=3))
@@ -74,3 +94,5 @@ def test_less_regret_in_a_world_that_drifts_and_more_in_one_that_does_not() -> N
     drifting, still = found.values()
     assert drifting["window"] < 0.7 * drifting["all"]
     assert still["window"] > still["all"]
+    assert drifting["restart"] < 0.7 * drifting["all"]
+    assert still["restart"] < still["window"]

@@ -184,7 +184,7 @@ def test_read(tmp_path: Path) -> None:
 
 
 def test_studies_of_the_package() -> None:
-    assert sorted(Study.built_in()) == sorted([*GAPS, "league", "libbandit", "mixed-gaps"])
+    assert sorted(Study.built_in()) == sorted([*GAPS, "league", "libbandit", "memories", "mixed-gaps"])
     for name, study in Study.built_in().items():
         assert study.name == name
         assert study.title != name

@@ -343,7 +343,7 @@ def _make(kind: Any, *given: Any, **named: Any) -> Any:
         (lambda: _make(Discount, "0.9"), "factor must be"),
         (
             lambda: _make(Bandit, UCB(), 2, memory=10),
-            r"memory must be Window\(rounds\), Discount\(factor\) or None, got 10",
+            r"memory must be Window\(rounds\), Discount\(factor\) or Restart\(delta\), or None, got 10",
         ),
     ],
 )

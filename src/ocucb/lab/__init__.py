@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ocucb.lab.delays import Delay
 from ocucb.lab.exact import exact_regret
 from ocucb.lab.experiment import Experiment
+from ocucb.lab.fleet import Fleet
 from ocucb.lab.priors import Prior
 from ocucb.lab.problem import (
     Problem,
@@ -64,6 +65,7 @@ else:
 __all__ = [
     "Delay",
     "Experiment",
+    "Fleet",
     "Identification",
     "Prior",
     "Problem",

@@ -14,6 +14,7 @@ import numpy as np
 from ocucb.checks import whole
 from ocucb.compiled import Floats, Integers, kernel
 from ocucb.errors import ParameterError
+from ocucb.lab.fleet import Fleet
 from ocucb.lab.problem import Problem
 from ocucb.noise import Bernoulli
 from ocucb.policies import Policy
@@ -40,12 +41,14 @@ def exact_regret(problem: Problem, policy: Policy, horizon: int) -> Floats:
         raise ParameterError(f"exact regret needs two or three Bernoulli arms, got {arms} of {problem.noise}; simulate")
     if not problem.plain:
         raise ParameterError(f"exact regret needs a plain problem, got one where {problem.notes()[0]}; simulate")
+    if isinstance(policy, Fleet):
+        raise ParameterError(f"exact regret needs one node, got {policy}; simulate")
     rule = policy.rule()
     if rule.level is None and (rule.chances is None or rule.chances.coin > 0.0):
         raise ParameterError(f"exact regret needs a policy that leaves nothing to chance, got {policy}; simulate")
     if rule.variance_bound is not None:
         raise ParameterError(f"exact regret needs a policy that reads no variance, got {policy}; simulate")
-    if rule.window or rule.factor:
+    if rule.forgets:
         raise ParameterError(f"exact regret needs a policy that remembers everything, got {policy}; simulate")
     if rule.horizon is not None and rounds > rule.horizon:
         raise ParameterError(f"horizon must be at most that of {policy}, {rule.horizon}, got {rounds}")

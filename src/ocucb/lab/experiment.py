@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from ocucb.checks import real, whole
 from ocucb.errors import ParameterError
+from ocucb.lab.fitness import check_fit
 from ocucb.lab.problem import Problem
 from ocucb.lab.problem_spec import read_problem, write_problem
-from ocucb.lab.remembering import check_fit
 from ocucb.lab.shard import Shard
 from ocucb.lab.spec import (
     describe_noise,

@@ -1,67 +1,75 @@
 """A fleet: nodes that choose on their own, and share what they have learned only now and then.
 
-Requests go to the nodes by turns. Each node has a bandit that knows what all had learned when they shared last, and
-what itself has learned since. When they share, what each has learned since is merged (`Bandit.merge`), and all begin
-from that.
+Requests go to the nodes by turns. Each node knows what all had learned when they shared last, and what itself has
+learned since. When they share, what each has learned since is added up, as `Bandit.merge` does, and all begin from
+that. A choice whose reward is pending stays pending at its node.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from ocucb.bandit import Bandit
 from ocucb.checks import whole
-from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
-from ocucb.lab.problem import Problem
-from ocucb.lab.tape import arm_key, choice_seed
+from ocucb.lab.remembering import Remembering
+from ocucb.noise import Noise
 from ocucb.policies import Policy
-from ocucb.uniforms import uniform
+from ocucb.policies.policy import Rule
+
+MAX_NODES = 10_000
 
 
-def fleet_regret(
-    problem: Problem, policy: Policy, *, nodes: int, every: int, horizon: int, runs: int = 1, seed: int = 0
-) -> Floats:
-    """Return the pseudo-regret of each run of a fleet: a function of its arguments, on the tape of the lab.
+@dataclass(frozen=True)
+class Fleet(Policy):
+    """A policy as several nodes play it: "ocucb-n on fleet(8, 1000)".
 
     Parameters
     ----------
-    problem : plain, for here rewards are drawn one by one.
-    policy : of every node.
-    nodes : how many choose.
+    policy : of every node; any that a `Bandit` takes whose rewards can be merged.
+    nodes : how many choose, by turns.
     every : after how many rounds of all together they share; 1 for always.
-    horizon, runs, seed : as in an Experiment.
     """
-    whole("nodes", nodes, 1, "a fleet needs a node")
-    whole("every", every, 1, "use every=1 to share after each round")
-    whole("horizon", horizon, problem.arms, "every arm is played once")
-    whole("runs", runs, 1, "give the number of runs")
-    if not problem.plain:
-        raise ParameterError(f"a fleet needs a plain problem, got one where {problem.notes()[0]}")
-    return np.array([_play(problem, policy, nodes, every, horizon, seed, run) for run in range(runs)])
+
+    formula: ClassVar[str] = "that of its policy, of what a node knows"
+    source: ClassVar[str] = "docs/scale.md"
+
+    policy: Policy
+    nodes: int
+    every: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, Policy) or isinstance(self.policy, Fleet):
+            raise ParameterError(f"policy must be a policy such as UCB(), got {self.policy!r}")
+        if isinstance(self.policy, Remembering):
+            raise ParameterError(
+                f"a fleet merges what its nodes learned, and with {self.policy.memory} rounds have no common order; "
+                "leave the memory out"
+            )
+        whole("nodes", self.nodes, 1, "a fleet needs a node", high=MAX_NODES)
+        whole("every", self.every, 1, "use every=1 to share after each round")
+
+    @property
+    def name(self) -> str:
+        """That of the policy, and that it is a fleet's."""
+        return f"{self.policy.name} on fleet"
+
+    def rule(self) -> Rule:
+        return self.policy.rule()
+
+    def to_dict(self) -> dict[str, Any]:
+        fleet = {"name": "fleet", "parameters": {"nodes": self.nodes, "every": self.every}}
+        return {"name": self.name, "policy": self.policy.to_dict(), "fleet": fleet}
+
+    def __str__(self) -> str:
+        return f"{self.policy} on fleet({self.nodes}, {self.every})"
 
 
-def _play(problem: Problem, policy: Policy, nodes: int, every: int, horizon: int, seed: int, run: int) -> float:
-    keys = [np.uint64(arm_key(seed, run, arm)) for arm in range(problem.arms)]
-
-    def fresh(node: int) -> Bandit:
-        return Bandit(policy, problem.arms, problem.noise, seed=(choice_seed(seed, run) + node) % 2**63)
-
-    shared = fresh(0)
-    here, since = [fresh(node) for node in range(nodes)], [fresh(node) for node in range(nodes)]
-    pulls = [0] * problem.arms
-    for t in range(horizon):
-        node = t % nodes
-        arm = int(here[node].choose())
-        pulls[arm] += 1
-        reward = problem.noise.quantile(problem.means[arm], uniform(keys[arm], pulls[arm]))
-        here[node].learn(arm, reward)
-        if nodes > 1:
-            since[node].learn(arm, reward)
-            if (t + 1) % every == 0:
-                for one in since:
-                    shared.merge(one)
-                here, since = [fresh(one) for one in range(nodes)], [fresh(one) for one in range(nodes)]
-                for one in here:
-                    one.merge(shared)
-    return float(np.dot(pulls, problem.gaps))
+def check_fleet(fleet: Fleet, noise: Noise) -> None:
+    """Raise one clear line for a fleet whose nodes cannot share by sums alone."""
+    if noise.family().spreads or fleet.policy.rule().variance_bound is not None:
+        keeper = noise if noise.family().spreads else fleet.policy
+        raise ParameterError(
+            f"nodes of a fleet share the sums of rewards, and {keeper} needs their spread; "
+            "use OCUCBn() under Gaussian(scale)"
+        )

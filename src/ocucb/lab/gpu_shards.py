@@ -11,6 +11,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.compiled.cuda import read_only, scratch
+from ocucb.lab.fleet import Fleet
 from ocucb.lab.gpu_episode import EXACT_SUMS, Kind, make_episode
 from ocucb.lab.shard import Outcome, Shard
 from ocucb.policies.policy import Rule
@@ -26,10 +27,12 @@ def unfit(shard: Shard) -> str | None:
     rule = shard.policy.rule()
     if shard.trace:
         return "choices are recorded"
+    if isinstance(shard.policy, Fleet):
+        return f"{shard.policy} has several nodes, which the GPU has not"
     if shard.problem.assumed_noise.family().spreads or rule.variance_bound is not None:
         keeper = shard.problem.assumed_noise if rule.variance_bound is None else shard.policy
         return f"{keeper} keeps the spread of each arm's rewards, which the GPU does not"
-    if rule.window or rule.factor:
+    if rule.forgets:
         return f"{shard.policy} forgets, which the GPU does not"
     if not shard.problem.plain:
         return f"{shard.problem.name}: {shard.problem.notes()[0]}"

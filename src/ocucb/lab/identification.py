@@ -19,7 +19,9 @@ from ocucb.checks import real, whole
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
 from ocucb.lab.episode import go_on, start
+from ocucb.lab.fleet import Fleet
 from ocucb.lab.problem import Problem
+from ocucb.lab.remembering import Remembering
 from ocucb.lab.runners import open_executor
 from ocucb.lab.statistics import interval
 from ocucb.lab.world import WorldMemory
@@ -83,6 +85,10 @@ class Identification:
                 f"identification needs a noise with confidence sequences, got {self.problem.assumed_noise}"
             )
         for label, policy in self.policies:
+            if isinstance(policy, Fleet | Remembering):
+                raise ParameterError(
+                    f"identification needs one node that remembers everything, got {label}; use {policy.policy}"
+                )
             limit = policy.rule().horizon
             if limit is not None and limit < self.horizon:
                 raise ParameterError(f"{label} must play {self.horizon} rounds, but it was made for {limit}")

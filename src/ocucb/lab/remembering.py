@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ocucb.errors import ParameterError
-from ocucb.memory import Discount, Memory, Window
-from ocucb.noise import Noise
+from ocucb.memory import CALLS, MEMORIES, Memory
 from ocucb.policies import Policy
 from ocucb.policies.policy import Rule
-from ocucb.suitability import check_suitable
 
 
 @dataclass(frozen=True)
@@ -20,11 +18,11 @@ class Remembering(Policy):
     Parameters
     ----------
     policy : any policy that a `Bandit` with this memory takes.
-    memory : `Window(rounds)` or `Discount(factor)`.
+    memory : `Window`, `Discount` or `Restart`.
     """
 
     formula: ClassVar[str] = "that of its policy, of what is remembered"
-    source: ClassVar[str] = "Garivier & Moulines 2011"
+    source: ClassVar[str] = "Garivier & Moulines 2011; Besson et al. 2022"
 
     policy: Policy
     memory: Memory
@@ -32,8 +30,8 @@ class Remembering(Policy):
     def __post_init__(self) -> None:
         if not isinstance(self.policy, Policy) or isinstance(self.policy, Remembering):
             raise ParameterError(f"policy must be a policy such as UCB(), got {self.policy!r}")
-        if not isinstance(self.memory, Window | Discount):
-            raise ParameterError(f"memory must be Window(rounds) or Discount(factor), got {self.memory!r}")
+        if not isinstance(self.memory, tuple(MEMORIES.values())):
+            raise ParameterError(f"memory must be {CALLS}, got {self.memory!r}")
 
     @property
     def name(self) -> str:
@@ -48,11 +46,3 @@ class Remembering(Policy):
 
     def __str__(self) -> str:
         return f"{self.policy} with {self.memory}"
-
-
-def check_fit(policy: Policy, noise: Noise) -> None:
-    """Raise one clear line for a policy that makes no sense under a noise family, or with its memory."""
-    if isinstance(policy, Remembering):
-        check_suitable(policy.policy, noise, policy.memory)
-    else:
-        check_suitable(policy, noise)

@@ -9,9 +9,12 @@ import numpy as np
 
 from ocucb.compiled import Floats, Integers
 from ocucb.lab.episode import episodes
+from ocucb.lab.fleet import Fleet
+from ocucb.lab.fleet_episode import fleet_episodes
 from ocucb.lab.problem import Problem
 from ocucb.lab.world import WorldMemory
-from ocucb.policies import Policy
+from ocucb.policies import Policy, Uniform
+from ocucb.policies.policy import Rule
 from ocucb.selection import Selector
 
 
@@ -43,21 +46,40 @@ class Outcome(NamedTuple):
 def play(shard: Shard) -> Outcome:
     """Play the runs of a shard. The same shard gives the same bits everywhere."""
     problem = shard.problem
-    selector = Selector(shard.policy.rule(), problem.assumed_noise.family(), 0, problem.arms, changing=False)
-    selector.reserve_events(shard.horizon)
     world = WorldMemory(problem, shard.horizon, problem.world_means(shard.seed, shard.first, shard.runs))
     outcome = Outcome(
         np.empty((shard.runs, len(shard.checkpoints))),
         np.empty((shard.runs, shard.problem.arms), dtype=np.int64),
         np.empty((shard.runs, min(shard.trace, shard.horizon)), dtype=np.int64),
     )
-    episodes(
-        selector.address,
+    checkpoints = np.array(shard.checkpoints, dtype=np.int64)
+    if isinstance(shard.policy, Fleet):
+        _play_fleet(shard, shard.policy, world, checkpoints, outcome)
+        return outcome
+    selector = _selector(shard, shard.policy.rule())
+    selector.reserve_memory(shard.horizon)
+    episodes(selector.address, world.address, world.stride, shard.seed, shard.first, checkpoints, *outcome)
+    return outcome
+
+
+def _play_fleet(shard: Shard, fleet: Fleet, world: WorldMemory, checkpoints: Integers, outcome: Outcome) -> None:
+    nodes = [_selector(shard, fleet.rule()) for _ in range(fleet.nodes)]
+    ledger = _selector(shard, Uniform().rule())
+    shape = fleet.nodes + 1, shard.problem.arms
+    fleet_episodes(
+        np.array([node.address for node in nodes], dtype=np.int64),
+        ledger.address,
         world.address,
         world.stride,
+        fleet.every,
         shard.seed,
         shard.first,
-        np.array(shard.checkpoints, dtype=np.int64),
+        np.zeros(shape, dtype=np.int64),
+        np.zeros(shape),
+        checkpoints,
         *outcome,
     )
-    return outcome
+
+
+def _selector(shard: Shard, rule: Rule) -> Selector:
+    return Selector(rule, shard.problem.assumed_noise.family(), 0, shard.problem.arms, changing=False)

@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ocucb.errors import ParameterError
+from ocucb.lab.fleet import Fleet
 from ocucb.lab.remembering import Remembering
 from ocucb.memory import MEMORIES, Memory
 from ocucb.noise import NOISES, Noise
@@ -24,7 +25,7 @@ CALL = re.compile(r"\s*([a-z][\w+-]*)\s*(?:\((.*)\))?\s*", re.IGNORECASE | re.DO
 WORD = re.compile(r"[a-z][a-z0-9_-]*", re.IGNORECASE)
 CONSTANTS = {"true": True, "false": False}
 OWN = "own: "
-WITH = " with "
+WITH, ON = " with ", " on "
 
 
 class Call(NamedTuple):
@@ -39,8 +40,12 @@ def parse_policy(text: object, horizon: int) -> Policy:
     """Return the policy that a text such as "ocucb-n(eta=1.5)" or "ocucb(3, 2)" names.
 
     A policy that needs a horizon takes this one, unless the text gives another, always by name. One that forgets is
-    written as "ucb(2) with window(1000)" or "ocucb-n with discount(0.999)".
+    written as "ucb(2) with window(1000)" or "ocucb-n with discount(0.999)", and one that several nodes play as
+    "ocucb-n on fleet(8, 1000)".
     """
+    if isinstance(text, str) and ON in text:
+        rule, fleet = text.rsplit(ON, 1)
+        return parse_fleet(parse_policy(rule, horizon), fleet)
     if isinstance(text, str) and WITH in text:
         rule, memory = text.split(WITH, 1)
         return Remembering(parse_policy(rule, horizon), parse_memory(memory))
@@ -60,6 +65,13 @@ def parse_memory(text: object) -> Memory:
     return made
 
 
+def parse_fleet(policy: Policy, text: object) -> Fleet:
+    """Return the fleet of a policy that a text such as "fleet(8, 1000)" names."""
+    call = parse_call("a fleet", "fleet(8, 1000)", text)
+    find_named("what a policy is played on", call.name, {"fleet": Fleet})
+    return make_by(text, lambda **named: Fleet(policy, **named), values_by_name(call, ["nodes", "every"]))
+
+
 def parse_noise(text: object) -> Noise:
     """Return the noise family that a text such as "gaussian(scale=0.5)" names."""
     call = parse_call("a noise family", "gaussian(scale=0.5)", text)
@@ -69,6 +81,8 @@ def parse_noise(text: object) -> Noise:
 
 def format_policy(policy: Policy) -> str:
     """Return the text from which `parse_policy` makes this policy, with every parameter in it."""
+    if isinstance(policy, Fleet):
+        return f"{format_policy(policy.policy)}{ON}{_format(policy.to_dict()['fleet'])}"
     if isinstance(policy, Remembering):
         return f"{format_policy(policy.policy)}{WITH}{_format(policy.memory.to_dict())}"
     if POLICIES.get(policy.name) is not type(policy):
@@ -91,6 +105,8 @@ def format_noise(noise: Noise) -> str:
 
 def describe_policy(policy: Policy) -> str:
     """Return `format_policy`, or for a policy of the user's own a text that changes when the policy does."""
+    if isinstance(policy, Fleet):
+        return f"{describe_policy(policy.policy)}{ON}{_format(policy.to_dict()['fleet'])}"
     if isinstance(policy, Remembering):
         return f"{describe_policy(policy.policy)}{WITH}{_format(policy.memory.to_dict())}"
     if _is_ours(policy, POLICIES):

@@ -67,6 +67,8 @@ class Rule(NamedTuple):
     horizon     the last round the rule may be asked for, or None
     window      rounds that are remembered, 0 for all of them
     factor      what is left of a round after the next, 0 if nothing fades
+    restart     how likely a change is seen where there is none, 0 if none is looked for
+    exploration share of rounds that then go to all arms in turn
     chances     with which probability a score chooses an arm, or None if that has no closed form; a level is certain
     """
 
@@ -85,7 +87,14 @@ class Rule(NamedTuple):
     horizon: int | None = None
     window: int = 0
     factor: float = 0.0
+    restart: float = 0.0
+    exploration: float = 0.0
     chances: Chances | None = None
+
+    @property
+    def forgets(self) -> bool:
+        """Whether something is forgotten."""
+        return bool(self.window or self.factor or self.restart)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 Under a memory the records of the arms, and so all rules, hold only what is remembered; `EVER` holds the rest. A window
 keeps its pulls and rewards in a ring of events, and takes back the oldest. A discount does not age all arms in every
 round: it lets the unit grow in which pulls and rewards are counted. Effective arms are ratios, which no unit changes;
-levels and bounds receive pulls in units of now. Under a memory every round is a plain scan.
+levels and bounds receive pulls in units of now. A restart forgets all at once (restarting.py). Under a memory every
+round is a plain scan.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import math
 from ocucb.compiled import Floats, Integers, kernel
 from ocucb.selection.moments import sum_rest
 from ocucb.selection.order import lower_pulls
-from ocucb.selection.state import DISCOUNT, WINDOW, State, arms_at, events_at, ever_at, state_at
+from ocucb.selection.restarting import NO_CORNER, note_reward
+from ocucb.selection.state import DISCOUNT, RESTART, WINDOW, State, arms_at, events_at, ever_at, state_at
 
 LARGEST_UNIT = 2.0**128  # before all is counted anew
 FORGOTTEN = 2.0**-100  # of a pull, which is then forgotten altogether
@@ -29,6 +31,9 @@ def remember_pull(state: State, arm: int) -> float:
         while state.events_count > 0 and events_at(state.events)[state.events_first].when <= state.now - state.window:
             _drop_oldest(state)
         _push(state, arm, math.nan)
+        state.remembered += 1.0
+        return 1.0
+    if state.memory == RESTART:
         state.remembered += 1.0
         return 1.0
     state.unit *= state.factor
@@ -48,6 +53,9 @@ def remember_reward(state: State, arm: int, reward: float) -> None:
     pending = float(ever.pulls - ever.learned)
     ever.learned += 1
     ever.total += reward
+    if state.memory == RESTART:
+        note_reward(state, arm, reward)
+        return
     this.learned += 1
     if state.memory == WINDOW:
         _push(state, arm, reward)
@@ -62,7 +70,7 @@ def remember_reward(state: State, arm: int, reward: float) -> None:
 
 @kernel
 def cancel_pull(state: State, arm: int) -> None:
-    """Take back a pending pull: in a window the last one of the arm, under a discount one of average age."""
+    """Take back a pending pull: the last one that is remembered of the arm, under a discount one of average age."""
     ever = ever_at(state.ever)[arm]
     pending = float(ever.pulls - ever.learned)
     ever.pulls -= 1
@@ -71,6 +79,11 @@ def cancel_pull(state: State, arm: int) -> None:
         ever.waiting -= amount
         state.remembered -= amount
         lose_pulls(state, arm, amount)
+        return
+    if state.memory == RESTART:
+        if arms_at(state.arms)[arm].pulls > 0.0:
+            state.remembered -= 1.0
+            lose_pulls(state, arm, 1.0)
         return
     events = events_at(state.events)
     for back in range(1, state.events_count + 1):
@@ -188,7 +201,9 @@ def forget_everything(state: State) -> None:
     state.unit = 1.0
     state.events_first = 0
     state.events_count = 0
+    state.restarts = 0
+    state.corners_used, state.corners_free = 0, NO_CORNER
     for arm in range(state.slots):
         ever = evers[arm]
-        ever.pulls, ever.learned = 0, 0
+        ever.pulls, ever.learned, ever.above, ever.below = 0, 0, NO_CORNER, NO_CORNER
         ever.total, ever.total_rest, ever.weight, ever.waiting = 0.0, 0.0, 0.0, 0.0

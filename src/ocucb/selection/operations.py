@@ -9,9 +9,10 @@ from ocucb.selection.forgetting import remember_pull, remember_reward
 from ocucb.selection.lazy import NEITHER, invalidate, rebuild, select
 from ocucb.selection.moments import add_to_moments, can_add, repeats, update_spread, widen
 from ocucb.selection.order import effective_arms, raise_pulls
+from ocucb.selection.restarting import NO_ARM, arm_to_explore
 from ocucb.selection.sampling import sample
 from ocucb.selection.scan import DRAWN, best_arm, scan, value
-from ocucb.selection.state import EVERYTHING, GUARDED, State, arms_at, ever_at, state_at
+from ocucb.selection.state import EVERYTHING, GUARDED, RESTART, State, arms_at, ever_at, state_at
 
 OVER = -1  # the horizon has passed
 STALE = -2  # order and bounds must be rebuilt first
@@ -33,6 +34,10 @@ def pick_by_coin(state: State, coin: float) -> int:
         return int(state.cursor)
     if state.stale:
         return STALE
+    if state.memory == RESTART:
+        forced = arm_to_explore(state)
+        if forced != NO_ARM:
+            return forced
     if state.samples:
         return sample(state, t)
     return scan(state, t, coin) if state.trend == NEITHER else select(state, t)

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from ocucb.compiled import BOUND, DIVERGENCE, LEVEL, SCORE, Floats, Integers, address
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Chances, Rule, Trend
-from ocucb.selection import changes, forgetting, operations, subset
+from ocucb.selection import changes, operations, subset
 from ocucb.selection.leader import may_lead
 from ocucb.selection.moments import merge_moments, plain_spreads, renew_spreads
-from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, WINDOW, Memory
+from ocucb.selection.remembered import remembered_data, take_over
+from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, RESTART, WINDOW, Memory
 
 # Memory for arms still to come: a sixteenth more, so that the first ones need no copy of everything.
 SPARE = 16
@@ -36,8 +37,7 @@ class Selector:
         arms: int,
         changing: bool = True,
     ) -> None:
-        window, factor = rule.window, rule.factor
-        self._forgets = bool(window or factor)
+        self._forgets = rule.forgets
         if self._forgets:  # every index can change in every round, so each round is a scan
             rule = rule._replace(trend=Trend.NEITHER, samples=False)
         bound = {"divergence": family.upper, "posterior": family.posterior, "switch": family.switch}[rule.bound]
@@ -56,16 +56,18 @@ class Selector:
             "changing": changing,
             "leads": may_lead(rule) and not changing and not spreads,
             "spreads": spreads,
-            "memory": WINDOW if window else DISCOUNT if factor else EVERYTHING,
-            "window": window,
-            "factor": factor,
+            "memory": WINDOW if rule.window else DISCOUNT if rule.factor else RESTART if rule.restart else EVERYTHING,
+            "window": rule.window,
+            "factor": rule.factor,
+            "delta": rule.restart,
+            "exploration": rule.exploration,
             "horizon": rule.horizon or 0,
             "seed": seed,
             "level": address(rule.level, LEVEL) if rule.level else 0,
             "score": address(rule.score, SCORE) if rule.score else 0,
             "bound": address(rule.variance_bound or bound, BOUND),
             "upper": address(family.upper, BOUND) if rule.score else 0,
-            "divergence": address(family.divergence, DIVERGENCE) if rule.score else 0,
+            "divergence": address(family.divergence, DIVERGENCE) if rule.score or rule.restart else 0,
             "posterior": address(family.posterior, BOUND) if rule.score else 0,
             "parameters": self._constants[0].ctypes.data,
             "family": self._constants[1].ctypes.data,
@@ -235,77 +237,42 @@ class Selector:
 
     def remembered(self) -> dict[str, Any]:
         """Return what is remembered, as plain data."""
-        state = {name: self._state[name][0].item() for name in ("now", "unit", "remembered", "events_count")}
-        if self._state["window"][0]:
-            return {
-                "now": state["now"],
-                "events": self._remembered_events(state["events_count"]),
-                "totals": self.arms["total"].tolist(),  # as they were rounded, which the events do not tell
-                "rests": self.ever["total_rest"].tolist(),
-            }
-        pulls, totals, learned = self.arms["pulls"], self.arms["total"], self.arms["learned"] > 0
-        return {
-            "now": state["now"],
-            "unit": state["unit"],
-            "rounds": state["remembered"],
-            "pulls": pulls.tolist(),
-            "weights": np.where(learned, self.ever["weight"], 0.0).tolist(),
-            "totals": totals.tolist(),
-            "waiting": self.ever["waiting"].tolist(),
-        }
-
-    def _remembered_events(self, count: int) -> dict[str, list[Any]]:
-        """Return the pulls and rewards of a window in order, as columns; a pull has no reward."""
-        events = np.roll(self._memory.arrays["events"], -int(self._state["events_first"][0]))[:count]
-        events = events[events["arm"] >= 0]  # the others were cancelled
-        rewards = events["reward"].astype(object)
-        rewards[np.isnan(events["reward"])] = None
-        return {"rounds": events["when"].tolist(), "arms": events["arm"].tolist(), "rewards": rewards.tolist()}
+        return remembered_data(self._memory, self.slots)
 
     def remember(self, pulls: Integers, learned: Integers, totals: Floats, remembered: dict[str, Any]) -> None:
         """Take over all-time statistics and what is remembered, as `remembered` returned it."""
-        arms, ever = self.arms, self.ever
+        ever = self.ever
         ever["pulls"], ever["learned"], ever["total"] = pulls, learned, totals
-        self._state["now"], self._state["rounds"] = remembered["now"], int(pulls.sum())
-        if self._state["window"][0]:
-            events = remembered["events"]
-            self._memory.make_room_for_events(len(events["rounds"]))
-            whens, places = (np.array(events[key], dtype=np.int64) for key in ("rounds", "arms"))
-            forgetting.restore_events(self.address, whens, places, np.array(events["rewards"], dtype=np.float64))
-            if "totals" in remembered:  # older files have none
-                arms["total"], ever["total_rest"], known = (
-                    remembered["totals"],
-                    remembered["rests"],
-                    arms["learned"] > 0,
-                )
-                arms["mean"][known] = (arms["total"] + ever["total_rest"])[known] / arms["learned"][known]
-        else:
-            arms["pulls"], arms["total"], ever["weight"] = (remembered[key] for key in ("pulls", "totals", "weights"))
-            ever["waiting"], known = remembered["waiting"], ever["weight"] > 0.0
-            arms["learned"] = np.where(known, np.maximum(learned, 1), 0)
-            arms["mean"][known] = arms["total"][known] / ever["weight"][known]
-            self._state["unit"], self._state["remembered"] = remembered["unit"], remembered["rounds"]
+        self._state["rounds"] = int(pulls.sum())
+        take_over(self._memory, self.slots, remembered)
         self._recount()
 
-    def reserve_events(self, rounds: int) -> None:
-        """Make room for all events that a window can remember in so many rounds."""
+    def reserve_memory(self, rounds: int) -> None:
+        """Make room for all that a window or a restart can remember in so many rounds."""
         if self._rule.window:
             self._memory.make_room_for_events(min(self._rule.window, rounds) + rounds + 2)
+        if self._rule.restart:
+            self._memory.make_room_for_corners(2 * rounds)
 
     def _make_room(self) -> None:
-        """Make room in the ring for the events of one call: a pull and a reward."""
-        if self._state["window"][0]:
+        """Make room for what one call adds: the events of a pull and a reward, or a corner on each side of a hull."""
+        if self._rule.window:
             self._memory.make_room_for_events(int(self._state["events_count"][0]) + 2)
+        elif self._rule.restart:
+            self._memory.make_room_for_corners(int(self._state["corners_used"][0]) + 2)
 
     def _learn_in_turn(self, slots: Integers, rewards: Floats) -> bool:
         state, arrays = self._state.copy(), {name: array.copy() for name, array in self._memory.arrays.items()}
         for slot, reward in zip(slots.tolist(), rewards.tolist(), strict=True):
             if not self.learn(slot, reward):
-                self._memory.arrays["events"] = arrays["events"]
                 for name, array in arrays.items():
-                    self._memory.arrays[name][:] = array
+                    if name in ("events", "corners"):  # which may have become larger
+                        self._memory.arrays[name] = array
+                    else:
+                        self._memory.arrays[name][:] = array
                 self._state[:] = state
-                self._state["events"] = self._memory.arrays["events"].ctypes.data
+                for name in ("events", "corners"):
+                    self._state[name] = self._memory.arrays[name].ctypes.data
                 return False
         return True
 
@@ -382,7 +349,7 @@ class Selector:
 
     def _with_rho(self) -> Selector:
         """Return a twin that keeps its arms in order, to explain a rule that does not."""
-        rule = self._rule._replace(rho=0.5, window=0, factor=0.0, variance_bound=None)
+        rule = self._rule._replace(rho=0.5, window=0, factor=0.0, restart=0.0, variance_bound=None)
         twin = Selector(rule, self._family, 0, self.slots)
         twin.retire_many(np.flatnonzero(self.arms["active"] == 0))
         moments = self.moments if self._family.spreads else None
@@ -446,6 +413,11 @@ class Selector:
     def active(self) -> int:
         """Arms in play."""
         return int(self._state["active"][0])
+
+    @property
+    def restarts(self) -> int:
+        """How often all was forgotten because of a change."""
+        return int(self._state["restarts"][0])
 
     @property
     def rounds(self) -> int:

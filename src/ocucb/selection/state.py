@@ -57,8 +57,14 @@ EVER = np.dtype(
         ("total_rest", np.float64),  # what rounding took from the sum of the remembered rewards
         ("weight", np.float64),  # of the rewards under a discount
         ("waiting", np.float64),  # weight of the pending pulls under a discount
+        ("least", np.float64),  # reward since the last start, under a restart
+        ("most", np.float64),
+        ("above", np.int64),  # the last corner of the hull of its rewards' sums, from 1; 0 if there is none
+        ("below", np.int64),
     ]
 )
+
+CORNER = np.dtype([("count", np.float64), ("total", np.float64), ("next", np.int64)])  # next: of the stack, or free
 
 EVENT = np.dtype([("when", np.int64), ("arm", np.int64), ("reward", np.float64)])  # a pull's reward is nan
 
@@ -96,13 +102,19 @@ STATE = np.dtype(
         ("spreads", np.int64),  # bounds receive the spread of their arm's rewards: NO_SPREADS, GUARDED or PLAIN
         ("least", np.float64),  # reward of all arms, if there are spreads
         ("most", np.float64),
-        ("memory", np.int64),  # EVERYTHING, WINDOW or DISCOUNT
+        ("memory", np.int64),  # EVERYTHING, WINDOW, DISCOUNT or RESTART
         ("window", np.int64),  # rounds
         ("now", np.int64),  # pulls ever made, those that were taken back included, if there is a memory
         ("events_first", np.int64),  # place of the oldest
         ("events_count", np.int64),
         ("events_size", np.int64),
         ("factor", np.float64),  # of a discount
+        ("delta", np.float64),  # of a restart: how likely is one without a change
+        ("exploration", np.float64),  # share of rounds that go to all arms in turn
+        ("restarts", np.int64),  # so far
+        ("corners_used", np.int64),  # corners ever used since the last start
+        ("corners_free", np.int64),  # the first of those that are free again, or 0
+        ("corners_size", np.int64),
         ("unit", np.float64),  # what a pull of 1 in the records counts now
         ("remembered", np.float64),  # pulls of all arms, in these records
         ("level", np.int64),  # addresses
@@ -127,6 +139,7 @@ STATE = np.dtype(
         ("moments", np.int64),
         ("ever", np.int64),
         ("events", np.int64),
+        ("corners", np.int64),
         ("root", np.int64),  # level of the root of a tree
         ("capacity", np.int64),
     ],
@@ -140,7 +153,7 @@ SHIFT = 4
 BUCKETS = 120
 RECENT = 64
 CAPS = 16  # of an arm
-EVERYTHING, WINDOW, DISCOUNT = 0, 1, 2
+EVERYTHING, WINDOW, DISCOUNT, RESTART = 0, 1, 2, 3
 NO_SPREADS, GUARDED, PLAIN = 0, 1, 2  # guarded: rewards that repeat do not make a spread small (moments.py)
 NEVER = np.int64(2**62)
 
@@ -161,6 +174,7 @@ caps_at = array_at(np.float64)  # CAPS for each arm: what its score cannot excee
 moments_at = array_at(MOMENTS)  # one per slot, if there are spreads
 ever_at = array_at(EVER)  # one per slot, if there is a memory
 events_at = array_at(EVENT)  # a ring of what a window remembers
+corners_at = array_at(CORNER)  # of the hulls by which a restart finds changes
 recent_at = array_at(np.int32)  # by hash of its state, an arm that was evaluated, or -1
 
 
@@ -199,6 +213,7 @@ class Memory:
             "moments": np.zeros(capacity if spreads else 0, MOMENTS),
             "ever": np.zeros(capacity if forgets else 0, EVER),
             "events": np.zeros(0, EVENT),
+            "corners": np.zeros(0, CORNER),
         }
         self.arrays["moments"]["least"], self.arrays["moments"]["most"] = np.inf, -np.inf
         self.state = np.zeros(1, STATE)
@@ -221,7 +236,7 @@ class Memory:
             larger.arrays[name][:old] = self.arrays[name][:old]
         for name in ("moments", "ever"):
             larger.arrays[name][:old] = self.arrays[name][:old]
-        larger.arrays["events"] = self.arrays["events"]
+        larger.arrays["events"], larger.arrays["corners"] = self.arrays["events"], self.arrays["corners"]
         for name in ("buckets", "due", "recent"):
             larger.arrays[name][:] = self.arrays[name]
         groups = larger.arrays["groups"]
@@ -240,3 +255,13 @@ class Memory:
         self.arrays["events"][:size] = np.roll(old, -first)
         self.state["events_first"], self.state["events_size"] = 0, len(self.arrays["events"])
         self.state["events"] = self.arrays["events"].ctypes.data
+
+    def make_room_for_corners(self, count: int) -> None:
+        """Make room for so many corners of hulls."""
+        old, size = self.arrays["corners"], len(self.arrays["corners"])
+        if count <= size:
+            return
+        self.arrays["corners"] = np.zeros(max(count, 2 * size), CORNER)
+        self.arrays["corners"][:size] = old
+        self.state["corners_size"] = len(self.arrays["corners"])
+        self.state["corners"] = self.arrays["corners"].ctypes.data

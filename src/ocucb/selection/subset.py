@@ -9,8 +9,9 @@ from ocucb.selection.expiry import clock, refresh, tighten
 from ocucb.selection.index import arm_index
 from ocucb.selection.lazy import NEITHER, invalidate, select, withdraw
 from ocucb.selection.operations import OVER, STALE, add_pull, describe, pick_by_coin
+from ocucb.selection.restarting import NO_ARM, arm_to_explore
 from ocucb.selection.scan import DRAWN, best_arm, score_of, value
-from ocucb.selection.state import State, arms_at, bounds_at, state_at
+from ocucb.selection.state import RESTART, State, arms_at, bounds_at, state_at
 
 RETIRED = -3  # one of the arms is retired
 NONE = -4
@@ -146,7 +147,8 @@ def chance(address: int, arm: int, slots: Integers, coin: float, lot: bool, weig
     state = state_at(address)
     arms = arms_at(state.arms)
     heads = pick_among(state, slots, 0.0) if len(slots) > 0 else pick_by_coin(state, 0.0)
-    if arms[heads].learned == 0 or arms[heads].pulls == 0.0:  # no score was asked
+    forced = len(slots) == 0 and state.memory == RESTART and arm_to_explore(state) != NO_ARM
+    if arms[heads].learned == 0 or arms[heads].pulls == 0.0 or forced:  # no score was asked
         return 1.0 if heads == arm else 0.0
     if weights:
         return _share_of_weights(state, arm, slots)
