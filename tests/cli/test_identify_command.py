@@ -16,9 +16,18 @@ def test_identify_prints_a_table_and_leaves_files(tmp_path: Path) -> None:
     assert float(found["top-two"][0].replace(",", "")) == float(f"{float(rows[0]['rounds']):.{_digits(found)}f}")
     assert "δ = 0.1" in done.stdout
     assert "T*(μ) log(1/δ) =" in " ".join(done.stdout.split())
-    for name in ("verdicts.png", "verdicts.pdf", "table.csv"):
+    for name in ("verdicts.png", "verdicts.pdf", "table.csv", "runs.jsonl", "report.html"):
         assert f"ocucb-identify/{name}" in done.stdout
         assert (tmp_path / "ocucb-identify" / name).stat().st_size > 100
+    again = ocucb("identify", *words, "--runs", "5", "--delta", "0.1", "--no-report", at=tmp_path)
+    assert "ocucb-identify has all runs already; nothing was played" in again.stderr
+    assert lines(again.stdout)["top-two"] == found["top-two"]
+    other = ["identify", *words, "--runs", "5", "--delta", "0.2"]
+    assert (
+        "got those of another identification; choose another output (--output chooses, --overwrite deletes)"
+        in error(*other, at=tmp_path)
+    )
+    assert "played 10 runs" in ocucb(*other, "--overwrite", "--no-report", at=tmp_path).stderr
 
 
 def _digits(found: dict[str, list[str]]) -> int:
@@ -28,6 +37,7 @@ def _digits(found: dict[str, list[str]]) -> int:
 def test_identify_after_a_fixed_number_of_rounds(tmp_path: Path) -> None:
     done = ocucb("identify", "--rounds", "50", "--runs", "4", "--policy", "uniform", at=tmp_path)
     assert "50 rounds" in done.stdout
+    assert "ocucb-identify/errors.png" in done.stdout
     assert "the verdict is the arm of the largest mean" in " ".join(done.stdout.split())
 
 

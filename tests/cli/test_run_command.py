@@ -75,7 +75,7 @@ def test_run_without_a_sweep_is_compare(compared: tuple[Path, Done], tmp_path: P
 
 def test_list_of_studies(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.exit_code(["run", "--list"]) == 0
-    assert list(lines(capsys.readouterr().out))[3:10] == [
+    assert list(lines(capsys.readouterr().out))[3:13] == [
         "equal-gaps-10",
         "equal-gaps-100",
         "equal-gaps-2",
@@ -83,4 +83,7 @@ def test_list_of_studies(capsys: pytest.CaptureFixture[str]) -> None:
         "libbandit",
         "memories",
         "mixed-gaps",
+        "scale-delay",
+        "scale-every",
+        "scale-nodes",
     ]

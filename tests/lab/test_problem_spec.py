@@ -127,7 +127,7 @@ def test_changed_data_are_not_mixed_with_old_results(tmp_path: Path) -> None:
 
 
 WRONG: list[tuple[dict[str, object], str]] = [
-    ({"means": [0, 1], "delay": "never(3)"}, "delay must be one of fixed, uniform, geometric, got 'never'"),
+    ({"means": [0, 1], "delay": "never(3)"}, "delay must be one of fixed, uniform, geometric, got 'never'; use"),
     ({"means": [0, 1], "delay": "fixed(3, loss=0.1)"}, "fixed takes rounds, and lost by name, got loss"),
     ({"means": [0, 1], "delay": "fixed(3, lost=1)"}, "lost must be 0 or more and less than 1, got 1"),
     ({"means": [0, 1], "delay": 3}, "a delay must be a name"),

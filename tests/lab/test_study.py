@@ -183,8 +183,11 @@ def test_read(tmp_path: Path) -> None:
         Study.read(path)
 
 
+SCALE = ("scale-delay", "scale-every", "scale-nodes")
+
+
 def test_studies_of_the_package() -> None:
-    assert sorted(Study.built_in()) == sorted([*GAPS, "league", "libbandit", "memories", "mixed-gaps"])
+    assert sorted(Study.built_in()) == sorted([*GAPS, "league", "libbandit", "memories", "mixed-gaps", *SCALE])
     for name, study in Study.built_in().items():
         assert study.name == name
         assert study.title != name

@@ -190,16 +190,27 @@ class IdentificationProgress(ProgressDisplay):
     def __init__(self, runs: int) -> None:
         super().__init__()
         self._runs, self._told = runs, self.started
+        self._first = self._done = 0
+        self.played = False
         bar = self.bar(BarColumn(), TextColumn("{task.completed:,.0f}/{task.total:,.0f} runs {task.description}"))
         self._task = bar.add_task(COMPILING, total=runs)
 
     def note(self, label: str, done: int, runs: int) -> None:
         """Show that a run is over."""
         now = time.monotonic()
+        if not self.played:
+            self.played, self._first = True, done - 1
+            if done > 1:
+                self.say(f"found {done - 1:,} runs, playing the rest")
+        self._done = done
         self._bar.update(self._task, completed=done, description=label[:WIDEST])
         if not self.console.is_terminal and now - self._told > LINE_INTERVAL:
             self._told = now
             self.say(f"{done:,}/{runs:,} runs: {label}")
 
     def summary(self, seconds: float) -> str:
-        return f"played {self._runs:,} runs in {seconds:.1f} seconds"
+        return f"played {self._done - self._first:,} runs in {seconds:.1f} seconds" if self.played else ""
+
+    def done(self) -> str:
+        """Return how many runs are done, if any were played."""
+        return f"{self._done:,} of {self._runs:,} runs are done; " if self.played else ""

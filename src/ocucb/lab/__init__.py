@@ -35,14 +35,15 @@ from ocucb.lab.remembering import Remembering
 from ocucb.lab.study import Study, Sweep
 
 if TYPE_CHECKING:
-    from ocucb.lab.identification import Identification, identify
+    from ocucb.lab.identification import Identification
+    from ocucb.lab.identification_runs import identify
     from ocucb.lab.result import Result
     from ocucb.lab.simulation import Progress, simulate
     from ocucb.lab.summary import Summary, SummaryRow
 else:
     _LATER = {
         "Identification": "identification",
-        "identify": "identification",
+        "identify": "identification_runs",
         "Progress": "simulation",
         "Result": "result",
         "Summary": "summary",

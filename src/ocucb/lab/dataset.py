@@ -20,7 +20,7 @@ import xarray as xr
 
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
-from ocucb.lab.experiment import Experiment, Key
+from ocucb.lab.experiment import Key
 from ocucb.lab.problem import Problem
 from ocucb.lab.shard import Outcome
 
@@ -63,11 +63,11 @@ def join_datasets(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
     )
 
 
-def provenance(experiment: Experiment) -> dict[str, Any]:
+def provenance(seed: int) -> dict[str, Any]:
     """Return what made the results: versions, seed, machine, time."""
     return {
         "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
-        "seed": experiment.seed,
+        "seed": seed,
         "platform": platform.platform(),
         "machine": platform.machine(),
         "cpus": os.cpu_count(),

@@ -7,11 +7,11 @@ there, and its verdict is the arm of the largest mean.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
-from concurrent.futures import Executor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from ocucb.errors import ParameterError
 from ocucb.lab.episode import go_on, start
 from ocucb.lab.fleet import Fleet
 from ocucb.lab.problem import Problem
+from ocucb.lab.problem_spec import write_problem
 from ocucb.lab.remembering import Remembering
-from ocucb.lab.runners import open_executor
-from ocucb.lab.statistics import interval
+from ocucb.lab.spec import describe_noise, describe_policy
+from ocucb.lab.statistics import interval, share_with_interval
 from ocucb.lab.world import WorldMemory
 from ocucb.policies import Policy
 from ocucb.selection import Selector
@@ -31,6 +32,8 @@ from ocucb.theory.identification import characteristic_time
 from ocucb.verdict import Comparison
 
 GROWTH = 1.02  # of the rounds, between two questions
+Cell: TypeAlias = tuple[int, int]  # which policy, which run
+
 NO_CHOICES = np.empty(0, np.int64)
 
 
@@ -98,6 +101,18 @@ class Identification:
         """The most rounds of a run."""
         return self.max_rounds if self.rounds is None else self.rounds
 
+    def describe(self) -> str:
+        """Return as text all on which the outcome of a run hangs: problem, policies, where a run ends, seed."""
+        settings = {
+            "problem": write_problem(self.problem, describe_noise),
+            "policies": {label: describe_policy(policy) for label, policy in self.policies},
+            "delta": self.delta,
+            "rounds": self.rounds,
+            "max_rounds": self.max_rounds,
+            "seed": self.seed,
+        }
+        return json.dumps(settings, indent=2, ensure_ascii=False)
+
     def least_rounds(self) -> float:
         """Return T*(μ) log(1/δ); nan for a fixed number of rounds."""
         if self.delta is None:
@@ -107,7 +122,10 @@ class Identification:
 
 
 class IdentificationRow(NamedTuple):
-    """A policy: runs with and without a verdict, mean rounds with a 95 % interval, wrong verdicts, simple regret."""
+    """A policy: runs with and without a verdict, mean rounds, wrong verdicts, their share, simple regret.
+
+    Intervals are at 95 %. Rounds, errors and simple regret are of the runs with a verdict.
+    """
 
     policy: str
     runs: int
@@ -117,6 +135,9 @@ class IdentificationRow(NamedTuple):
     rounds_high: float
     to_least: float
     wrong: int
+    error: float
+    error_low: float
+    error_high: float
     simple_regret: float
     simple_regret_low: float
     simple_regret_high: float
@@ -150,40 +171,16 @@ def _verdict(experiment: Identification, means: Floats, counts: Floats, delta: f
     return int(left[0]) if len(left) == 1 else -1
 
 
-def identify(
-    experiment: Identification,
-    executor: Executor | str | None = None,
-    progress: Callable[[str, int, int], object] | None = None,
-) -> dict[str, list[Identified]]:
-    """Play all runs of all policies; return them by label.
-
-    progress : called with a label, how many runs of all are done, and how many there are.
-    """
-    if not isinstance(executor, Executor):
-        with open_executor(executor) as pool:
-            return identify(experiment, pool, progress)
-    cells = [(policy, run) for run in range(experiment.runs) for policy in range(len(experiment.policies))]
-    futures = [executor.submit(identify_once, experiment, policy, run) for policy, run in cells]
-    found: dict[str, list[Identified]] = {label: [] for label, _ in experiment.policies}
-    try:
-        for done, ((policy, _), future) in enumerate(zip(cells, futures, strict=True), 1):
-            label = experiment.policies[policy][0]
-            found[label].append(future.result())
-            if progress is not None:
-                progress(label, done, len(cells))
-    finally:
-        for future in futures:
-            future.cancel()
-    return found
-
-
-def summarize_identification(experiment: Identification, found: dict[str, list[Identified]]) -> list[IdentificationRow]:
+def summarize_identification(
+    experiment: Identification, found: Mapping[str, Sequence[Identified]]
+) -> list[IdentificationRow]:
     """Return a row for each policy."""
     rows = []
     for label, runs in found.items():
         decided = [run for run in runs if run.arm >= 0]
         rounds = interval(np.array([float(run.rounds) for run in decided]))
         simple = interval(np.array([run.gap for run in decided]))
+        error = share_with_interval(sum(run.gap > 0.0 for run in decided), len(decided))
         rows.append(
             IdentificationRow(
                 label,
@@ -194,6 +191,9 @@ def summarize_identification(experiment: Identification, found: dict[str, list[I
                 float(rounds.high),
                 float(rounds.mean) / experiment.least_rounds(),
                 sum(run.gap > 0.0 for run in decided),
+                float(error.mean),
+                float(error.low),
+                float(error.high),
                 float(simple.mean),
                 float(simple.low),
                 float(simple.high),

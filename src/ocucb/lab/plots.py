@@ -30,7 +30,7 @@ from ocucb.lab.curves import Band, bound_curves, curve_with_band
 from ocucb.lab.dataset import pull_shares, regret_samples
 from ocucb.lab.identification import Identified
 from ocucb.lab.problem import Problem
-from ocucb.lab.statistics import quantiles
+from ocucb.lab.statistics import quantiles, share_with_interval
 from ocucb.lab.summary import SummaryRow
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -172,6 +172,26 @@ def verdict_curves(
     return figure
 
 
+def error_rates(found: Mapping[str, Sequence[Identified]], title: str, *, width: float = WIDTH) -> Figure:
+    """Draw in which share of the runs of each policy the verdict's arm is not the best, with a 95 % interval."""
+    with figure_style():
+        figure, axes = blank_figure(width, 0.3 + 0.07 * len(found))
+        for k, runs in enumerate(found.values()):
+            wrong = [run.gap > 0.0 for run in runs if run.arm >= 0]
+            rate = share_with_interval(sum(wrong), len(wrong))
+            if wrong:
+                color = line_style(k)["color"]
+                axes.plot([100.0 * rate.low, 100.0 * rate.high], [k, k], color=color, linewidth=1.3)
+                axes.plot(100.0 * rate.mean, k, marker=line_style(k)["marker"], color=color, markersize=5.0)
+        axes.set_yticks(range(len(found)), _wrapped(list(found)))
+        axes.set_ylim(len(found) - 0.4, -0.6)
+        axes.set_xlim(left=0.0)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel("% of runs whose verdict is not the best arm")
+        axes.set_title(title, fontsize=8.0)
+    return figure
+
+
 def final_distribution(
     dataset: xr.Dataset, problem: Problem, *, regret_scale: Scale = "linear", width: float = WIDTH
 ) -> Figure:
@@ -251,6 +271,14 @@ def save_figure(figure: Figure, path: str | Path) -> None:
         raise ParameterError(f"a figure must be saved as {', '.join(METADATA)}, got {str(path)!r}")
     with figure_style():
         figure.savefig(path, dpi=300, metadata=METADATA[suffix])
+
+
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
+    """Return a figure as the bytes of such a file."""
+    with figure_style():
+        file = BytesIO()
+        figure.savefig(file, format=suffix.removeprefix("."), metadata=METADATA[suffix])
+    return file.getvalue()
 
 
 def compact_number(value: float, position: object = None) -> str:

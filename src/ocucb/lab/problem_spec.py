@@ -31,7 +31,7 @@ def parse_problem(text: object) -> Problem:
 def parse_delay(text: object) -> Delay:
     """Return the delay that a text such as "fixed(100, lost=0.1)" stands for."""
     call = parse_call("a delay", "fixed(100)", text)
-    kind = find_kind("delay", call.name, delays.QUANTILES)
+    kind = find_kind("delay", call.name, delays.QUANTILES, delays.KINDS)
     named = dict(call.named)
     if set(named) - {"lost"}:
         raise ParameterError(f"{call.name} takes rounds, and lost by name, got {', '.join(named)}; use lost=0.1")
@@ -41,15 +41,18 @@ def parse_delay(text: object) -> Delay:
 def parse_prior(text: object) -> Prior:
     """Return the prior that a text such as "beta(2, 5)" stands for."""
     call = parse_call("a prior", "uniform(0, 1)", text)
-    kind = find_kind("prior", call.name, priors.QUANTILES)
+    kind = find_kind("prior", call.name, priors.QUANTILES, 'use "uniform(0, 1)"')
     if call.named:
         raise ParameterError(f"{call.name} takes numbers without names, got {call.named[0][0]}; use {call.name}(0, 1)")
     return make_by(text, Prior, {"kind": kind, "parameters": tuple(call.given)})
 
 
-def find_kind(what: str, name: str, kinds: Mapping[str, object]) -> str:
-    """Return the name of a kind, in any case, or say which there are."""
-    return find_named(what, name, {kind: kind for kind in kinds})
+def find_kind(what: str, name: str, kinds: Mapping[str, object], remedy: str) -> str:
+    """Return the name of a kind, in any case, or say which there are and how one is written."""
+    try:
+        return find_named(what, name, {kind: kind for kind in kinds})
+    except ParameterError as problem:
+        raise ParameterError(f"{problem}; {remedy}".replace("?;", "?")) from None
 
 
 def format_problem(problem: Problem) -> str | None:

@@ -42,12 +42,12 @@ def render(result: Result) -> str:
     parts = {
         "title": escape(_title(experiment)),
         "facts": escape(_facts(dataset, experiment, rows)),
-        "colours": _colours(),
+        "colours": colours_css(),
         "selector": _selector(experiment.problems),
         "reference": escape(experiment.policies[0][0]),
         "table": "\n".join(_table_row(row) for row in rows),
         "settings": escape(str(dataset.attrs.get("experiment", ""))),
-        "provenance": _provenance(str(dataset.attrs.get("provenance", ""))),
+        "provenance": provenance_html(str(dataset.attrs.get("provenance", ""))),
         "data": as_script(_data(dataset, experiment, rows)),
         "plotly": plotly.get_plotlyjs().replace("</script", "<\\/script"),
     }
@@ -146,7 +146,9 @@ def _facts(dataset: xr.Dataset, experiment: Experiment, rows: Summary) -> str:
     return f"{int(dataset['t'][-1]):,} rounds, {runs} runs each, seed {experiment.seed}"
 
 
-def _colours() -> str:
+def colours_css() -> str:
+    """Return the colours of a page, light and dark."""
+
     def block(theme: str) -> str:
         return ":root{" + ";".join(f"--{name}:{value}" for name, value in PAGE_COLOURS[theme].items()) + "}"
 
@@ -184,7 +186,7 @@ def _table_row(row: SummaryRow) -> str:
     return f'<tr data-problem="{escape(row.problem)}"><th scope="row">{escape(row.policy)}</th>{numbers}</tr>'
 
 
-def _provenance(text: str) -> str:
+def provenance_html(text: str) -> str:
     """Return what is known of the making of the result, as a list of terms, or as it stands if it is no JSON object."""
     try:
         facts = json.loads(text)

@@ -78,7 +78,7 @@ def simulate(
         "arm": range(max(problem.arms for problem in experiment.problems)),
     }
     if store is None:
-        attributes = {"experiment": experiment.describe(), "provenance": json.dumps(provenance(experiment))}
+        attributes = {"experiment": experiment.describe(), "provenance": json.dumps(provenance(experiment.seed))}
     else:
         attributes = store.attributes
     return Result(experiment, make_dataset(scheduler.outcomes, experiment.block_size, coordinates, attributes))

@@ -90,6 +90,17 @@ def interval(samples: npt.ArrayLike, kind: IntervalKind = "normal", confidence: 
     return bootstrap_interval(samples, confidence, method=kind)
 
 
+def share_with_interval(count: int, of: int, confidence: float = CONFIDENCE) -> Estimate:
+    """Return a share of samples that have something, with Clopper and Pearson's interval, which is never too narrow."""
+    if of == 0:
+        return _unknown(np.empty(0))
+    tail = (1.0 - confidence) / 2.0
+    low = special.betaincinv(count, of - count + 1, tail) if count > 0 else 0.0
+    high = special.betaincinv(count + 1, of - count, 1.0 - tail) if count < of else 1.0
+    share = count / of
+    return Estimate(*map(np.asarray, (share, np.sqrt(share * (1.0 - share) / of), low, high)))
+
+
 def quantiles(samples: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
     """Return quantiles over the first axis, one row per share; NaN if there is no sample."""
     values, wanted = _finite(samples), np.asarray(shares, dtype=np.float64)

@@ -55,7 +55,7 @@ class ResultStore:
         group = _open(place)
         if group is None:
             mark = {"format": FORMAT, "version": VERSION}
-            mark |= {"experiment": experiment.describe(), "provenance": json.dumps(provenance(experiment))}
+            mark |= {"experiment": experiment.describe(), "provenance": json.dumps(provenance(experiment.seed))}
             group = zarr.create_group(LocalStore(place), zarr_format=3, attributes=dict(mark))
         else:
             _same(group, experiment, place)

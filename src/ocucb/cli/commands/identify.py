@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import csv
+import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from ocucb.cli.console import add_number_column, new_console, new_table, print_paths, show_status, titled
-from ocucb.cli.options import Assumed, Count, Data, Late, Means, Place, Problems, Real, Spread, Texts, read_problems
-from ocucb.errors import ParameterError
+from ocucb.cli.options import (
+    Assumed,
+    Count,
+    Data,
+    Late,
+    Means,
+    NoReport,
+    Overwrite,
+    Place,
+    Problems,
+    Real,
+    Spread,
+    Texts,
+    read_problems,
+)
+from ocucb.errors import ParameterError, StateError
 
 if TYPE_CHECKING:
-    from ocucb.lab.identification import Identification, IdentificationRow
+    from ocucb.lab.identification import Identification, IdentificationRow, Identified
 
 POLICIES = ("top-two", "kl-lucb", "ocucb-n", "uniform")
 PROBLEM = "bernoulli_worst_case(5, 0.5, 0.2)"
@@ -39,10 +55,13 @@ def identify(
     seed: Count = 0,
     output: Path = OUTPUT,
     executor: Place = None,
+    no_report: NoReport = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Measure verdicts: rounds until one arm is certainly the best, how often it is not, and the fewest possible.
 
-    With --rounds instead of --delta, every run has so many rounds, and its verdict is the arm of the largest mean.
+    With --rounds instead of --delta, every run has so many rounds, and its verdict is the arm of the largest mean. The
+    same command again goes on where it was stopped, or shows what it has.
 
     Parameters
     ----------
@@ -59,12 +78,11 @@ def identify(
     seed
         Another seed, other rewards.
     output
-        The folder for files.
+        The folder for runs and files.
     """
     from ocucb.cli.output_folder import make_folder
-    from ocucb.cli.progress import IdentificationProgress
     from ocucb.lab.identification import Identification, summarize_identification
-    from ocucb.lab.identification import identify as play
+    from ocucb.lab.identification_runs import delete_runs
     from ocucb.lab.spec import read_policies
 
     named = problem or ((PROBLEM,) if means is None and not data else ())
@@ -77,20 +95,55 @@ def identify(
         problems[0], tuple(read_policies(list(policy), horizon)), error, rounds, runs, seed, max_rounds
     )
     make_folder(output)
-    with IdentificationProgress(runs * len(experiment.policies)) as progress:
-        found = play(experiment, executor, progress.note)
+    if overwrite:
+        delete_runs(output)
+    found = _play(experiment, executor, output)
     rows = summarize_identification(experiment, found)
     console = new_console()
     console.print(_table(experiment, rows))
     console.print()
-    with show_status("drawing"):
-        from ocucb.lab.plots import save_figure, verdict_curves
-
-        figure = verdict_curves(found, experiment.problem.name, experiment.least_rounds())
-        for name in ("verdicts.png", "verdicts.pdf"):
-            save_figure(figure, output / name)
     _write_rows(output / "table.csv", rows)
-    print_paths(console, [output / name for name in ("table.csv", "verdicts.png", "verdicts.pdf")])
+    names = ["runs.jsonl", "table.csv"]
+    if not no_report:
+        with show_status("drawing"):
+            names += _draw(experiment, found, rows, output)
+    print_paths(console, [output / name for name in names])
+
+
+def _play(experiment: Identification, executor: str | None, output: Path) -> dict[str, list[Identified]]:
+    """Play the runs that the folder has not got, with a bar; if stopped, say how to go on."""
+    from ocucb.cli.interrupts import exit_if_local
+    from ocucb.cli.progress import IdentificationProgress
+    from ocucb.lab.identification_runs import identify as play
+
+    progress = IdentificationProgress(experiment.runs * len(experiment.policies))
+    try:
+        with progress:
+            found = play(experiment, executor, progress.note, output)
+    except KeyboardInterrupt:
+        print(f"\nstopped: {progress.done()}the same command continues it", file=sys.stderr)
+        exit_if_local(executor)
+        raise
+    except StateError as problem:
+        raise StateError(f"{problem} (--output chooses, --overwrite deletes)") from None
+    if not progress.played:
+        print(f"{output} has all runs already; nothing was played", file=sys.stderr)
+    return found
+
+
+def _draw(
+    experiment: Identification, found: dict[str, list[Identified]], rows: list[IdentificationRow], output: Path
+) -> list[str]:
+    """Write figures and report; return their names."""
+    from ocucb.lab.identification_report import identification_figure, write_identification_report
+    from ocucb.lab.plots import save_figure
+
+    stem = "verdicts" if experiment.delta is not None else "errors"
+    figure = identification_figure(experiment, found)
+    for suffix in (".png", ".pdf"):
+        save_figure(figure, output / f"{stem}{suffix}")
+    write_identification_report(experiment, found, rows, output / "report.html")
+    return [f"{stem}.png", f"{stem}.pdf", "report.html"]
 
 
 def _table(experiment: Identification, rows: list[IdentificationRow]) -> object:
@@ -98,8 +151,9 @@ def _table(experiment: Identification, rows: list[IdentificationRow]) -> object:
 
     columns = {
         "rounds": [Text(with_error(row.rounds, (row.rounds_high - row.rounds_low) / 2.0)) for row in rows],
-        "to T*(μ) log(1/δ)": [Text(f"{row.to_least:.2f}") for row in rows],
+        "to T*(μ) log(1/δ)": [Text(f"{row.to_least:.2f}" if math.isfinite(row.to_least) else "–") for row in rows],
         "wrong": [Text(f"{row.wrong} of {row.runs - row.undecided}") for row in rows],
+        "share of wrong ones": [Text(_share(row)) for row in rows],
         "no verdict": [Text(f"{row.undecided}") for row in rows],
         "simple regret": [
             Text(with_error(row.simple_regret, (row.simple_regret_high - row.simple_regret_low) / 2.0)) for row in rows
@@ -121,8 +175,15 @@ def _table(experiment: Identification, rows: list[IdentificationRow]) -> object:
     return titled(f"{what}, δ = {experiment.delta:g}", table, "; ".join([*experiment.problem.notes(), least, REMARK]))
 
 
-REMARK = "± is half a 95 % interval; rounds and simple regret are of the runs with a verdict"
-FIXED = "the verdict is the arm of the largest mean; ± is half a 95 % interval"
+def _share(row: IdentificationRow) -> str:
+    """Return the share of wrong verdicts with its interval, in percent."""
+    if math.isnan(row.error):
+        return "–"
+    return f"{100 * row.error:.1f} % ({100 * row.error_low:.1f} to {100 * row.error_high:.1f})"
+
+
+REMARK = "± is half a 95 % interval, brackets are one; rounds, errors and simple regret are of runs with a verdict"
+FIXED = "the verdict is the arm of the largest mean; ± is half a 95 % interval, brackets are one"
 
 
 def _write_rows(path: Path, rows: list[IdentificationRow]) -> None:
