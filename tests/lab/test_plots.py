@@ -13,6 +13,7 @@ import matplotlib
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
@@ -22,7 +23,7 @@ from ocucb.lab import plots
 from ocucb.lab.curves import bound_curves
 from ocucb.lab.dataset import regret_samples
 from ocucb.lab.experiment import Experiment
-from ocucb.lab.problem import Problem, bernoulli_rare, linear_gaps, mixed_gaps, worst_case
+from ocucb.lab.problem import Problem, bernoulli_rare, linear_gaps, mixed_gaps, switching, worst_case
 from ocucb.lab.statistics import Estimate, interval
 from ocucb.lab.summary import summarize
 from ocucb.theory import finite_time_sum, lower_bound, regret_bound
@@ -167,6 +168,18 @@ def test_sweeps_over_anything_take_points_as_they_come() -> None:
     everything(figure)
     assert figure.axes[0].get_xlabel() == "horizon n"
     np.testing.assert_array_equal(lines(figure)["OCUCB-n"].get_xdata(), [40, 400])
+
+
+def test_changes_of_means_are_drawn_and_named_once() -> None:
+    one = Experiment((switching(2, 0.5, 10, 4),), POLICIES, 40, 2)
+    figure = plots.regret_curves(played(one), one.problems[0])
+    everything(figure)
+    assert legend(figure) == [*LABELS, plots.CHANGES]
+    [drawn] = figure.axes[0].collections[len(LABELS) :]
+    assert isinstance(drawn, LineCollection)
+    assert [float(np.asarray(segment)[0, 0]) for segment in drawn.get_segments()] == [11.0, 21.0, 31.0]
+    assert figure.axes[0].get_xscale() == "linear"
+    assert plots.regret_curves(played(one), one.problems[0], t_scale="log").axes[0].get_xscale() == "log"
 
 
 def test_final_distribution_shows_quartiles_and_mean() -> None:

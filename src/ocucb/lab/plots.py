@@ -68,6 +68,7 @@ STYLE = {
     "ytick.labelsize": 7.0,
     "ytick.major.width": 0.6,
 }
+CHANGES = "changes of the means"
 METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -90,7 +91,7 @@ def regret_curves(
 ) -> Figure:
     """Draw mean regret against t, with a band: an interval of the mean, or the 5 % to 95 % quantiles of runs.
 
-    Where means change there is a dotted line, and the scale of t is linear unless another is given; else it is "log".
+    Where means change there is a dotted line, and t is linear unless a scale is given: all stretches count alike.
     """
     with figure_style():
         figure, axes = blank_figure(width, 0.68)
@@ -106,8 +107,10 @@ def regret_curves(
             top = max(top, float(np.nanmax([middle, high])))
         for curve, dashes in zip(bound_curves(problem, t.tolist()) if theory else [], THEORY_DASHES, strict=False):
             axes.plot(curve.t, curve.values, label=curve.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
-        for at, _ in problem.changes:
-            axes.axvline(at, color=THEORY, linewidth=0.5, linestyle=":", zorder=0)
+        if problem.changes:
+            rounds, style = [at for at, _ in problem.changes], {"linewidth": 0.6, "zorder": 0}
+            axes.vlines(rounds, 0, 1, THEORY, ":", transform=axes.get_xaxis_transform(), **style)
+            axes.plot([], [], color=THEORY, linestyle=":", label="turns of the means" if problem.smooth else CHANGES)
         set_scales(axes, t_scale or ("linear" if problem.changes else "log"), regret_scale)
         if regret_scale == "linear":
             axes.set_ylim(0.0, min(axes.get_ylim()[1], 1.3 * top) if top > 0.0 else None)
