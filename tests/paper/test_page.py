@@ -243,6 +243,13 @@ def test_it_says_which_claims_and_what_it_depends_on(
         assert seen.page.locator(".counts > li").count() == 4  # no word of errors where there are none
 
 
+def test_what_is_not_of_the_paper_is_not_said_to_be() -> None:
+    for claim in (table.CLAIMS[0], table.CLAIMS[-1]):
+        page = render([CheckResult(claim, claim.checks[0], Finding(Verdict.OPEN, "none"), "", 0.0)], Effort())
+        assert ("<dt>Stated here</dt>" in page) == claim.ours
+        assert ("<dt>The paper says</dt>" in page) != claim.ours
+
+
 def test_every_check_of_the_paper_has_a_place_of_its_own() -> None:
     found = [
         CheckResult(claim, check, Finding(Verdict.OPEN, "not executed here"), "", 0.0)

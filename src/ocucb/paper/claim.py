@@ -111,8 +111,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """Checks that belong together."""
+    """Checks that belong together.
+
+    ours : their statements are not the paper's, but of this project.
+    """
 
     number: int
     title: str
     checks: tuple[Check, ...]
+    ours: bool = False

@@ -150,7 +150,7 @@ def _terms(result: CheckResult) -> Iterable[tuple[str, str, str]]:
     check, finding = result.check, result.finding
     places = "".join(f"<span>{_place(place)}</span>" for place in check.places)
     yield (
-        "The paper should say" if check.corrects else "The paper says",
+        "Stated here" if result.claim.ours else "The paper should say" if check.corrects else "The paper says",
         "",
         f'{escape(check.says)}<span class="places">{places}</span>',
     )
