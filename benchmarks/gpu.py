@@ -2,7 +2,7 @@
 
 One NVIDIA GPU, float64, the same tape as on the CPU; unit Gaussian noise, one best arm, all other gaps 0.3, as in
 `benchmarks/episode.py`; for other families five arms with means 0.6, 0.5, 0.5, 0.4 and 0.3. A figure is the second of
-two launches, transfers included; the first, of a few rounds, compiles. "differ" counts the runs whose pulls are not
+two launches, transfers included; the first, of a few runs, compiles. "differ" counts the runs whose pulls are not
 those of the CPU, of so many that were compared; "aim" is what was hoped for.
 
     python -m benchmarks.gpu
@@ -10,7 +10,6 @@ those of the CPU, of so many that were compared; "aim" is what was hoped for.
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -24,14 +23,30 @@ from ocucb.compiled.cuda import check_gpu
 from ocucb.lab.gpu_shards import play_together
 from ocucb.lab.problem import Problem, worst_case
 from ocucb.lab.shard import Shard, play
-from ocucb.policies import IMED, KLUCB, MOSS, UCB, AdaUCB, BayesUCB, KLUCBSwitch, ThompsonSampling
+from ocucb.policies import (
+    IMED,
+    KLUCB,
+    MOSS,
+    OCUCB,
+    UCB,
+    AdaUCB,
+    BayesUCB,
+    Gittins,
+    Greedy,
+    KLUCBHPlus,
+    KLUCBPlus,
+    KLUCBPlusPlus,
+    KLUCBSwitch,
+    MOSSAnytime,
+    ThompsonSampling,
+)
 
 # Policy, n, K, runs on the GPU, runs compared with the CPU's, and the steps a second that were aimed at.
 SIZES: list[tuple[ocucb.Policy, int, int, int, int, float]] = [
     (ocucb.OCUCBn(), 10**4, 10, 10**5, 10**5, 2e10),
     (ocucb.OCUCBn(), 10**6, 10, 10**5, 10**4, 5e10),
-    (ocucb.OCUCBn(), 10**4, 100, 10**5, 1000, 4e9),
-    (ocucb.OCUCBn(), 10**4, 1000, 10**4, 100, 3e8),
+    (ocucb.OCUCBn(), 10**4, 100, 10**5, 2 * 10**4, 4e9),
+    (ocucb.OCUCBn(), 10**4, 1000, 10**4, 10**4, 3e8),
     (UCB(), 10**4, 10, 10**5, 10**5, 0.0),
     (AdaUCB(), 10**4, 10, 10**5, 10**5, 0.0),
     (MOSS(10**4), 10**4, 10, 10**5, 10**5, 0.0),
@@ -48,6 +63,12 @@ LAWS: list[tuple[ocucb.Noise, ocucb.Policy]] = [
     )
     for policy in (ocucb.OCUCBn(), KLUCB(), KLUCBSwitch(1000), BayesUCB(), IMED(), ThompsonSampling())
 ]
+LEVELS: list[ocucb.Policy] = [
+    *(ocucb.OCUCBn(shrink=shrink) for shrink in ("t", "log-plus", "all")),
+    *(ocucb.OCUCBn(eta="annealed"), ocucb.OCUCBn(rho=1.0), OCUCB(1000), MOSSAnytime(), KLUCBPlus()),
+    *(KLUCBHPlus(1000), KLUCBPlusPlus(1000), Gittins(1000), Greedy()),
+]
+COMPARED = 10**5  # runs with five arms; of Thompson sampling, whose draws take the CPU long, a tenth
 
 
 def differing(shard: Shard, pulls: np.ndarray, compared: int) -> int:
@@ -61,8 +82,7 @@ def differing(shard: Shard, pulls: np.ndarray, compared: int) -> int:
 def measure(shard: Shard, compared: int) -> list[str]:
     """Return what one shard costs, and how many runs differ."""
     started = time.perf_counter()
-    short = shard.problem.arms + 10
-    play_together([replace(shard, runs=32, horizon=short, checkpoints=(short,))])
+    play_together([replace(shard, runs=32)])
     compiled = time.perf_counter() - started
     started = time.perf_counter()
     [outcome] = play_together([shard])
@@ -73,23 +93,29 @@ def measure(shard: Shard, compared: int) -> list[str]:
 
 
 def main() -> None:
-    """Measure and write the table."""
+    """Measure, and write the table, also of what was measured before an interrupt."""
     warnings.simplefilter("ignore")
     check_gpu()
-    rows = []
-    for policy, horizon, arms, runs, compared, aim in SIZES if "--laws" not in sys.argv else []:
-        shard = Shard(worst_case(arms, 0.3), policy, horizon, (horizon,), seed=5, first=0, runs=runs)
-        cells = [policy.name, "gaussian", f"{horizon:,}", f"{arms:,}", *measure(shard, compared)]
-        rows.append([*cells, f"{aim:.0e}" if aim else ""])
+    header = ["policy", "noise", "n", "K", "runs", "s", "steps/s", "first launch, s", "compared", "differ", "aim"]
+    rows: list[list[str]] = []
+    try:
+        for policy, horizon, arms, runs, compared, aim in SIZES:
+            shard = Shard(worst_case(arms, 0.3), policy, horizon, (horizon,), seed=5, first=0, runs=runs)
+            cells = [policy.name, "gaussian", f"{horizon:,}", f"{arms:,}", *measure(shard, compared)]
+            rows.append([*cells, f"{aim:.0e}" if aim else ""])
+            print(rows[-1], flush=True)
+        problem = Problem(tuple(np.linspace(0.6, 0.3, 100).tolist()), ocucb.Bernoulli())
+        shard = Shard(problem, ocucb.OCUCBn(), 5000, (5000,), seed=5, first=0, runs=10**4)
+        rows.append(["ocucb-n", "bernoulli", "5,000", "100", *measure(shard, 10**4), ""])
         print(rows[-1], flush=True)
-    if "--sizes" not in sys.argv:
-        for noise, policy in LAWS:
+        for noise, policy in [*LAWS, *((ocucb.Gaussian(), policy) for policy in LEVELS)]:
             problem = Problem((0.6, 0.5, 0.5, 0.4, 0.3), noise)
             shard = Shard(problem, policy, 1000, (1000,), seed=5, first=0, runs=10**5)
-            rows.append([policy.name, noise.name, "1,000", "5", *measure(shard, 10**4), ""])
+            compared = COMPARED // 10 if isinstance(policy, ThompsonSampling) else COMPARED
+            rows.append([str(policy), noise.name, "1,000", "5", *measure(shard, compared), ""])
             print(rows[-1], flush=True)
-    header = ["policy", "noise", "n", "K", "runs", "s", "steps/s", "first launch, s", "compared", "differ", "aim"]
-    write("gpu", __doc__ or "", header, rows)
+    finally:
+        write("gpu", __doc__ or "", header, rows)
 
 
 if __name__ == "__main__":

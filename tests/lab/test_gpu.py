@@ -53,6 +53,33 @@ for policy, noise in kinds:
 print(json.dumps(wrong))
 """
 
+LANES = """
+import json, sys, warnings
+sys.setswitchinterval(1e-4)  # a lane is a thread, and the simulator asks all the time whether all of them wait
+warnings.simplefilter("ignore")
+import numpy as np
+from ocucb import Bernoulli, Gaussian, MOSS, OCUCBn, ThompsonSampling
+from ocucb.lab import gpu_shards
+from ocucb.lab.problem import Problem
+from ocucb.lab.shard import Shard, play
+
+cases = [
+    (OCUCBn(), Gaussian(), (4, 2, 0, 1, 2, 64)),
+    (OCUCBn(), Gaussian(), (4, 2, 3, 1, 2, 64)),
+    (OCUCBn(rho=1.0), Bernoulli(), (2, 3, 4, 2, 1, 64)),
+    (MOSS(40), Bernoulli(), (2, 3, 4, 1, 2, 64)),
+    (ThompsonSampling(), Gaussian(), (2, 3, 0, 1, 1, 64)),
+]
+wrong = []
+for policy, noise, shape in cases:
+    gpu_shards.shape_of = lambda shard: gpu_shards.Shape(*shape)
+    shard = Shard(Problem((0.6, 0.5, 0.5, 0.4, 0.3), noise), policy, 40, (3, 40), 7, 4, 1)
+    [ours], theirs = gpu_shards.play_together([shard]), play(shard)
+    if not all(np.array_equal(one, other) for one, other in zip(ours, theirs, strict=True)):
+        wrong.append(f"{policy} {noise} {shape}")
+print(json.dumps(wrong))
+"""
+
 STUDY = """
 import json, tempfile
 import numpy as np
@@ -83,6 +110,10 @@ def run(code: str, *arguments: str) -> object:
 @pytest.mark.parametrize("kinds", ["policies", "noises", "own"])
 def test_pulls_and_regrets_are_those_of_the_cpu(kinds: str) -> None:
     assert run(COMPARE, kinds) == []
+
+
+def test_lanes_that_share_the_arms_of_a_run_choose_as_the_cpu_does() -> None:
+    assert run(LANES) == []
 
 
 def test_a_study_on_the_gpu_is_that_of_the_cpu_and_goes_on_there() -> None:

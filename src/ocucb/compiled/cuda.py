@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,15 +54,106 @@ def _plain(array: Any) -> Any:
 plain = _plain if SIMULATED else device(lambda array: array)
 
 
-def gpu_kernel(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return `launch(threads, *arguments)`, which runs a function in so many threads; arrays are written back."""
-    made = cuda.jit(function)
+class Group(NamedTuple):
+    """Lanes of a warp that work together, and how they tell each other what they have: all must call at once."""
 
-    def launch(threads: int, *arguments: Any) -> None:
-        given = [cuda.to_device(one) if isinstance(one, np.ndarray) else one for one in arguments]
-        blocks = -(-threads // THREADS)
-        size = min(THREADS, threads)
-        made[blocks, size](*given)
+    lanes: int
+    of_lane: Any  # (value, lane) -> the float that this lane has
+    largest: Any  # (value) -> the largest
+    sum: Any  # (value) -> the sum
+    first_of_largest: Any  # (value, number) -> the lowest number of those with the largest value
+    wait: Any  # () until all have written what others read
+
+
+def group_of(lanes: int) -> Group:
+    """Return a group of so many lanes: 1, 2, 4, 8, 16 or 32."""
+    if lanes == 1:
+        same = device(lambda value: value)
+        return Group(1, device(lambda value, lane: value), same, same, device(lambda value, number: number), _nothing)
+    exchange: Any = _simulated_exchange if SIMULATED else _make_exchange(lanes)
+    steps = lanes.bit_length() - 1
+
+    @device
+    def of_lane(value: float, lane: int) -> Any:
+        return exchange(value, lane, 0)
+
+    @device
+    def largest(value: Any) -> Any:
+        for step in range(steps):
+            value = max(value, exchange(value, -1, 1 << step))
+        return value
+
+    @device
+    def total(value: Any) -> Any:
+        for step in range(steps):
+            value += exchange(value, -1, 1 << step)
+        return value
+
+    @device
+    def first_of_largest(value: Any, number: Any) -> Any:
+        for step in range(steps):
+            other, which = exchange(value, -1, 1 << step), exchange(np.int32(number), -1, 1 << step)
+            if other > value or (other == value and which < number):
+                value, number = other, which
+        return number
+
+    return Group(lanes, of_lane, largest, total, first_of_largest, _simulated_wait if SIMULATED else _make_wait(lanes))
+
+
+@device
+def _nothing() -> None:
+    pass
+
+
+def _make_exchange(lanes: int) -> Any:
+    """Return `exchange(value, lane, distance)`: the value of a lane of the group, or of the one so far from this."""
+    members = (1 << lanes) - 1
+
+    @device
+    def exchange(value: Any, lane: int, distance: int) -> Any:
+        start = cuda.laneid & ~(lanes - 1)
+        if distance:
+            return cuda.shfl_xor_sync(members << start, value, distance)
+        return cuda.shfl_sync(members << start, value, start + lane)
+
+    return exchange
+
+
+def _make_wait(lanes: int) -> Any:
+    members = (1 << lanes) - 1
+
+    @device
+    def wait() -> None:
+        cuda.syncwarp(members << (cuda.laneid & ~(lanes - 1)))
+
+    return wait
+
+
+def _simulated_exchange(value: Any, lane: int, distance: int) -> Any:
+    """Exchange values in the simulator, where a block is one group and its lanes are threads of Python."""
+    thread: Any = threading.current_thread()
+    here = thread.threadIdx.x
+    boxes = thread._manager.__dict__.setdefault("boxes", {})
+    boxes[here] = value
+    thread.syncthreads()
+    got = boxes[here ^ distance if distance else lane]
+    thread.syncthreads()
+    return got
+
+
+def _simulated_wait() -> None:
+    thread: Any = threading.current_thread()
+    thread.syncthreads()
+
+
+def gpu_kernel(function: Callable[..., Any], lanes: int, registers: int) -> Callable[..., None]:
+    """Return `launch(groups, *arguments)`: runs a function in so many groups; arrays are read, or else written."""
+    made = cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers)(function)
+
+    def launch(groups: int, *arguments: Any) -> None:
+        given = [_on_gpu(one) if isinstance(one, np.ndarray) else one for one in arguments]
+        size = lanes if SIMULATED else THREADS
+        made[-(-groups * lanes // size), size](*given)
         cuda.synchronize()
         for one, there in zip(arguments, given, strict=True):
             if isinstance(one, np.ndarray) and one.flags.writeable:
@@ -70,9 +162,9 @@ def gpu_kernel(function: Callable[..., Any]) -> Callable[..., None]:
     return launch
 
 
-def scratch(count: int) -> Any:
-    """Return memory of the GPU for floats, with nothing in it."""
-    return cuda.device_array(count, np.float64)
+def _on_gpu(array: npt.NDArray[Any]) -> Any:
+    """Return memory of the GPU with what is to be read; with nothing in it, if it is to be written."""
+    return cuda.device_array_like(array) if array.flags.writeable else cuda.to_device(array)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

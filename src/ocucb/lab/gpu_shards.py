@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -10,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.compiled.cuda import read_only, scratch
+from ocucb.compiled.cuda import read_only
 from ocucb.lab.fleet import Fleet
-from ocucb.lab.gpu_episode import EXACT_SUMS, Kind, make_episode
+from ocucb.lab.gpu_episode import Kind, Shape, make_episode
 from ocucb.lab.shard import Outcome, Shard
-from ocucb.policies.policy import Rule
+from ocucb.policies.policy import Rule, Trend
+from ocucb.selection.order import power
 
-MEMORY = 8 * 2**30  # bytes of the GPU that one launch may take for the state of its runs
-WORDS = 3  # floats of state for an arm of a run
+MEMORY = 8 * 2**30  # bytes of the GPU that one launch may take for the pulls of its runs
+FEW = 48  # arms up to which one lane plays a run
+MANY = 256  # arms above which a warp does, and not half of one
+LONG = 10**5  # rounds from which leads are long
+SPAN_SHIFT = 7  # a bound holds t >> SPAN_SHIFT rounds
 
 _episode = functools.cache(make_episode)
 
@@ -34,23 +39,29 @@ def unfit(shard: Shard) -> str | None:
         return f"{keeper} keeps the spread of each arm's rewards, which the GPU does not"
     if rule.forgets:
         return f"{shard.policy} forgets, which the GPU does not"
+    if shard.horizon >= 2**31:
+        return f"{shard.horizon:,} rounds, more than the GPU can count"
     if not shard.problem.plain:
         return f"{shard.problem.name}: {shard.problem.notes()[0]}"
-    if rule.rho and shard.problem.arms > EXACT_SUMS and not _continuous(shard):
-        return f"effective arms of more than {EXACT_SUMS} arms under a noise that is not continuous"
     return None
 
 
-def _continuous(shard: Shard) -> bool:
-    """Return whether two arms can hardly be in equal states."""
-    return not shard.problem.noise.whole and shard.problem.noise.name in ("gaussian", "exponential")
+def shape_of(shard: Shard) -> Shape:
+    """Return how runs of a shard are played."""
+    arms, rule = shard.problem.arms, shard.policy.rule()
+    if arms <= FEW:
+        # A long law is compiled once for each reward that is drawn beside others.
+        width = 4 if shard.problem.noise.name in ("gaussian", "exponential") else 1
+        return Shape(1, arms, 0, width, 16 // width if shard.horizon < LONG else 64 // width, 80)
+    keeps = rule.score is None and rule.trend is not Trend.NEITHER
+    lanes = 16 if arms <= MANY else 32
+    return Shape(lanes, -(-arms // lanes), SPAN_SHIFT if keeps else 0, 1, 4, 96 if arms <= MANY else 255)
 
 
 def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
     """Return what shards of one launch share: code, arms, checkpoints, and how many parameters there are."""
     rule, family = shard.policy.rule(), shard.problem.noise.family()
-    corrects = bool(rule.rho) and shard.problem.arms > EXACT_SUMS
-    kind = Kind(rule._replace(parameters=(), horizon=None), family._replace(parameters=(), width=0.0), corrects)
+    kind = Kind(rule._replace(parameters=(), horizon=None), family._replace(parameters=(), width=0.0), shape_of(shard))
     return kind, shard.problem.arms, shard.checkpoints, len(rule.parameters)
 
 
@@ -61,7 +72,7 @@ def play_together(shards: Sequence[Shard]) -> list[Outcome]:
         groups[_kind(shard)].append(place)
     outcomes: dict[int, Outcome] = {}
     for (kind, arms, _, _), places in groups.items():
-        limit = max(1, MEMORY // (8 * WORDS * arms))
+        limit = max(1, MEMORY // (8 * arms))
         for some in _parts(places, [shards[place].runs for place in places], limit):
             made = _launch(kind, [shards[place] for place in some])
             outcomes |= dict(zip(some, made, strict=True))
@@ -83,13 +94,12 @@ def _parts(places: list[int], runs: list[int], limit: int) -> list[list[int]]:
 
 def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
     arms, runs = shards[0].problem.arms, sum(shard.runs for shard in shards)
-    counts = np.zeros((runs, arms), dtype=np.int64)
-    regret = np.zeros((runs, len(shards[0].checkpoints)))
+    counts = np.empty((runs, arms), dtype=np.int64)
+    regret = np.empty((runs, len(shards[0].checkpoints)))
     numbers = np.concatenate([shard.first + np.arange(shard.runs) for shard in shards])
     numbers_of_shards = np.repeat(np.arange(len(shards)), [shard.runs for shard in shards])
     _episode(kind)(
         runs,
-        *(scratch(runs * arms) for _ in range(WORDS)),
         counts,
         regret,
         read_only(numbers),
@@ -99,12 +109,18 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
         read_only(_rows([shard.policy.rule() for shard in shards])),
         read_only(_rows([shard.problem.noise.family() for shard in shards])),
         read_only(np.array(shards[0].checkpoints, dtype=np.int64)),
+        _unit(kind.rule, arms, shards[0].checkpoints[-1]),
     )
     ends = np.cumsum([shard.runs for shard in shards])[:-1]
     parts = zip(np.split(regret, ends), np.split(counts, ends), strict=True)
     return [Outcome(some, pulls, np.empty((len(some), 0), dtype=np.int64)) for some, pulls in parts]
 
 
+def _unit(rule: Rule, arms: int, horizon: int) -> float:
+    """Return the power of 2 of which powers of pulls are multiples, so that sums of those of all arms are exact."""
+    return 2.0 ** (math.ceil(math.log2(arms * power(float(horizon), rule.rho or 0.0))) - 52)
+
+
 def _rows(sources: Sequence[Rule | Any]) -> Floats:
     """Return the parameters of each, a row each, with one more column: an array must have something in it."""
-    return np.array([[*np.asarray(source.parameters, dtype=np.float64), 0.0] for source in sources])
+    return np.stack([np.append(np.asarray(source.parameters, dtype=np.float64), 0.0) for source in sources])
