@@ -108,8 +108,8 @@ def regret_curves(
         for curve, dashes in zip(bound_curves(problem, t.tolist()) if theory else [], THEORY_DASHES, strict=False):
             axes.plot(curve.t, curve.values, label=curve.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
         if problem.changes:
-            rounds, style = [at for at, _ in problem.changes], {"linewidth": 0.6, "zorder": 0}
-            axes.vlines(rounds, 0, 1, THEORY, ":", transform=axes.get_xaxis_transform(), **style)
+            rounds, whole_height = [at for at, _ in problem.changes], axes.get_xaxis_transform()
+            axes.vlines(rounds, 0, 1, THEORY, ":", transform=whole_height, linewidth=0.6, zorder=0)
             axes.plot([], [], color=THEORY, linestyle=":", label="turns of the means" if problem.smooth else CHANGES)
         set_scales(axes, t_scale or ("linear" if problem.changes else "log"), regret_scale)
         if regret_scale == "linear":
