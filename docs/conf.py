@@ -61,7 +61,8 @@ default_role = "code"
 napoleon_google_docstring = False
 
 html_theme = "furo"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False  # markdown_pages gives the pages as they are
 html_show_search_summary = False  # it fetches pages, which a browser refuses to a page opened from a file

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import io
+import textwrap
 from dataclasses import fields
 from typing import Any
 
@@ -23,7 +24,7 @@ from ocucb.cli.app import app as command
 from ocucb.noise import NOISES, Noise
 from ocucb.service.web.errors import CODES, STATUSES
 
-WIDTH = 96  # of help, in characters
+WIDTH = 84  # of help and of what is wrapped, in characters: what fits beside both sidebars
 
 
 class CommandReference(SphinxDirective):
@@ -67,12 +68,18 @@ def _family_lines(family: type[Noise]) -> list[str]:
         f"`ocucb.{family.__name__}({values})`: {family.summary}.",
         "",
         "```text",
-        about,
+        *_wrap(about),
         "```",
         "",
         f"Interval that a table or a page shows: {family.interval_method}.",
         "",
     ]
+
+
+def _wrap(text: str) -> list[str]:
+    """Return the lines of a docstring, its paragraphs wrapped and its examples as they are."""
+    paragraphs = [one if one.startswith(">>>") else textwrap.fill(one, WIDTH) for one in text.split("\n\n")]
+    return "\n\n".join(paragraphs).splitlines()
 
 
 class ModuleDocstring(SphinxDirective):

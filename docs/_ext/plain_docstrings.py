@@ -11,7 +11,9 @@ PARAMETER = re.compile(r"(\w+(?:, \w+)*) : (.+)")
 
 
 def convert(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Put a docstring into the form that Sphinx reads."""
+    """Put a docstring into the form that Sphinx reads. Fields of a tuple have one that says only which they are."""
+    if lines and lines[0].startswith("Alias for field number"):
+        lines.clear()
     lines[:] = separate_parameters([escape(line) for line in join_fields(lines)])
 
 

@@ -244,7 +244,8 @@ def markdown_table() -> str:
     for row in SETTING_ROWS:
         limited = row.choices or row.kind in (int, float)
         limits = f" {row.expected[0].upper()}{row.expected[1:]}." if limited else ""
-        lines.append(f"| `{row.name}` | `{row.shown_default}` | {row.help}{limits} |")
+        default = f"`{row.shown_default}`" if row.shown_default else "empty"
+        lines.append(f"| `{row.name}` | {default} | {row.help}{limits} |")
     return "\n".join(lines) + "\n"
 
 
