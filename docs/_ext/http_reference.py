@@ -14,12 +14,18 @@ class HttpReference(SphinxDirective):
     """Writes a section for each route: what it does, what it takes, and how it answers."""
 
     def run(self) -> list[nodes.Node]:
-        described = describe_api()
-        lines: list[str] = []
-        for path, methods in described["paths"].items():
-            for method, route in methods.items():
-                lines += section(method.upper(), path, route, described["components"]["schemas"])
-        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+        return self.parse_text_to_nodes("\n".join(markdown()), allow_section_headings=True)
+
+
+def markdown() -> list[str]:
+    """Return the lines of all routes."""
+    described = describe_api()
+    return [
+        line
+        for path, methods in described["paths"].items()
+        for method, route in methods.items()
+        for line in section(method.upper(), path, route, described["components"]["schemas"])
+    ]
 
 
 def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, Any]) -> list[str]:

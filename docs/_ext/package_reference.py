@@ -31,12 +31,17 @@ class CommandReference(SphinxDirective):
     """Writes a section for each command."""
 
     def run(self) -> list[nodes.Node]:
-        lines: list[str] = []
-        for name in _names(command):
-            lines += [f"## ocucb {name}", "", *_help_lines([name])]
-            for below in _names(command[name]):
-                lines += [f"### ocucb {name} {below}", "", *_help_lines([name, below])]
-        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+        return self.parse_text_to_nodes("\n".join(command_lines()), allow_section_headings=True)
+
+
+def command_lines() -> list[str]:
+    """Return the Markdown of all commands."""
+    lines: list[str] = []
+    for name in _names(command):
+        lines += [f"## ocucb {name}", "", *_help_lines([name])]
+        for below in _names(command[name]):
+            lines += [f"### ocucb {name} {below}", "", *_help_lines([name, below])]
+    return lines
 
 
 def _names(app: App) -> list[str]:
@@ -55,8 +60,12 @@ class NoiseReference(SphinxDirective):
     """Writes a section for each noise family."""
 
     def run(self) -> list[nodes.Node]:
-        lines = [line for name in NOISES for line in _family_lines(NOISES[name])]
-        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+        return self.parse_text_to_nodes("\n".join(noise_lines()), allow_section_headings=True)
+
+
+def noise_lines() -> list[str]:
+    """Return the Markdown of all noise families."""
+    return [line for name in NOISES for line in _family_lines(NOISES[name])]
 
 
 def _family_lines(family: type[Noise]) -> list[str]:
@@ -96,11 +105,15 @@ class ErrorCodes(SphinxDirective):
     """Writes a table of the answers that are errors."""
 
     def run(self) -> list[nodes.Node]:
-        told = {(status, code): _first_line(kind) for kind, (status, code) in STATUSES.items()}
-        rows = dict.fromkeys(CODES.items(), "") | told
-        lines = ["| status | code | meaning |", "|---|---|---|"]
-        lines += [f"| {status} | `{code}` | {about} |" for (status, code), about in sorted(rows.items())]
-        return self.parse_text_to_nodes("\n".join(lines))
+        return self.parse_text_to_nodes("\n".join(error_lines()))
+
+
+def error_lines() -> list[str]:
+    """Return the Markdown of that table."""
+    told = {(status, code): _first_line(kind) for kind, (status, code) in STATUSES.items()}
+    rows = dict.fromkeys(CODES.items(), "") | told
+    lines = ["| status | code | meaning |", "|---|---|---|"]
+    return lines + [f"| {status} | `{code}` | {about} |" for (status, code), about in sorted(rows.items())]
 
 
 def _first_line(kind: type[Exception]) -> str:
