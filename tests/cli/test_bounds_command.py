@@ -16,8 +16,8 @@ from ocucb.theory import (
     lai_robbins_slope,
     lower_bound,
     regret_bound,
-    theorem_bound,
 )
+from ocucb.theory.theorem_bound import theorem_bound
 
 
 def numbers(text: str) -> list[float]:

@@ -40,7 +40,7 @@ def test_paper_prints_verdicts_and_leaves_a_page(tmp_path: Path, monkeypatch: py
         ["squares", "holds"],
     ]
     assert "The sides differ for 38 of 39 values of n." in done[0].stdout
-    assert shown[-2] == "4 checks: 2 hold, 1 fails as printed, 1 not decidable at this size"
+    assert shown[-2] == "4 checks: 0 proved here, 2 hold, 1 fails as printed, 1 not decidable at this size"
     assert shown[-1] == str(tmp_path / "one" / "paper.html")
     *steps, last = done[0].stderr.splitlines()
     assert len(steps) == 4
@@ -65,7 +65,10 @@ def test_paper_with_a_check_that_breaks_down(tmp_path: Path, monkeypatch: pytest
         done.stderr,
     )
     assert re.search(r"broken +did not finish +ZeroDivisionError", done.stdout)
-    assert "3 checks: 1 holds, 1 fails as printed, 0 not decidable at this size, 1 did not finish" in done.stdout
+    assert (
+        "3 checks: 0 proved here, 1 holds, 1 fails as printed, 0 not decidable at this size, 1 did not finish"
+        in done.stdout
+    )
     assert "ZeroDivisionError" in (tmp_path / "ocucb-paper" / "paper.html").read_text(encoding="utf-8")
 
 

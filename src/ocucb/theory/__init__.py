@@ -1,8 +1,8 @@
 """The paper's quantities as pure functions.
 
 Gaps, effective arms and bounds are named here. The objects of the proofs stand in their modules: `index`,
-`concentration`, `line_crossing`, `confidence` (Lemma conc2), `peeling` (Lemma tech1), `optimists` and `stopping`;
-docs/paper.md maps the paper to them.
+`concentration`, `line_crossing`, `confidence` (Lemma conc2), `peeling` (Lemma tech1), `optimists`, `stopping`
+and `theorem_bound`; docs/paper.md maps the paper to them.
 """
 
 from ocucb.theory.bounds import (
@@ -20,7 +20,6 @@ from ocucb.theory.bounds import (
 from ocucb.theory.gaps import effective_arms, gaps
 from ocucb.theory.identification import CharacteristicTime, characteristic_time
 from ocucb.theory.regret_bound import RegretBound, regret_bound
-from ocucb.theory.theorem_bound import theorem_bound
 
 __all__ = [
     "Alternative",
@@ -38,6 +37,5 @@ __all__ = [
     "lower_bound_alternative",
     "lower_bound_condition",
     "regret_bound",
-    "theorem_bound",
     "worst_case_rate",
 ]
