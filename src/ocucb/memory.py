@@ -130,6 +130,7 @@ class Restart:
 Memory: TypeAlias = Window | Discount | Restart
 
 MEMORIES: dict[str, type[Memory]] = {kind.name: kind for kind in (Window, Discount, Restart)}
+SERVED_MEMORIES = {kind.name: kind for kind in (Window, Discount)}  # what the service has
 CALLS = "Window(rounds), Discount(factor) or Restart(delta)"
 
 

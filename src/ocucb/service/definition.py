@@ -13,7 +13,7 @@ from ocucb.bandit import Bandit
 from ocucb.checks import above, as_float, one_of, whole
 from ocucb.errors import OcucbError, RewardError
 from ocucb.labels import Label, clean_labels
-from ocucb.memory import Memory, Window, memory_from_dict
+from ocucb.memory import SERVED_MEMORIES, Memory, Window, memory_from_dict
 from ocucb.noise import NOISES, Gaussian, Noise
 from ocucb.policies import POLICIES, OCUCBn, Policy
 from ocucb.service.errors import RequestError
@@ -99,6 +99,11 @@ class Definition:
         encode(self.to_dict())
 
     def _check_memory(self) -> None:
+        if self.memory is not None and self.memory.name not in SERVED_MEMORIES:
+            raise RequestError(
+                f"a memory of an experiment must be one of {', '.join(SERVED_MEMORIES)}, got {self.memory.name}; "
+                "that is in the library and the lab only"
+            )
         if isinstance(self.memory, Window) and self.memory.rounds > MAX_REMEMBERED_ROUNDS:
             raise RequestError(
                 f"a window of an experiment must be {MAX_REMEMBERED_ROUNDS} rounds or less, got {self.memory.rounds}; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ocucb import Discount, Window
-from ocucb.memory import MEMORIES
+from ocucb.memory import SERVED_MEMORIES
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.service.web.page.forms import (
@@ -20,7 +20,7 @@ from ocucb.service.web.page.forms import (
 from ocucb.service.web.page.views import describe_noises
 
 POLICY_PARAMETERS, NOISE_PARAMETERS = parameters_of(POLICIES), parameters_of(NOISES)
-MEMORY_PARAMETERS = parameters_of(MEMORIES)
+MEMORY_PARAMETERS = parameters_of(SERVED_MEMORIES)
 FILLED = {**DEFAULTS, "name": "any", "arms": "a\nb"}
 
 
@@ -40,7 +40,7 @@ def test_the_tables_are_covered() -> None:
         "gaussian-unknown-scale": "numbers whose scale nobody knows in advance (gaussian-unknown-scale)",
     }
     assert {each.name for each in (*POLICY_PARAMETERS, *NOISE_PARAMETERS, *MEMORY_PARAMETERS)} == set(PARAMETER_HELP)
-    assert list(MEMORIES_IN_WORDS) == ["everything", *MEMORIES]
+    assert list(MEMORIES_IN_WORDS) == ["everything", *SERVED_MEMORIES]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
 from ocucb.errors import OcucbError
-from ocucb.memory import MEMORIES, Memory, memory_from_dict
+from ocucb.memory import SERVED_MEMORIES, Memory, memory_from_dict
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.registry import Registry
@@ -148,12 +148,12 @@ def _noise(form: Mapping[str, str]) -> Any:
 def _memory(form: Mapping[str, str]) -> Memory | None:
     if form.get("memory", "everything") == "everything":
         given = next(
-            (f"memory.{each.name}" for each in parameters_of(MEMORIES) if form.get(f"memory.{each.name}")), None
+            (f"memory.{each.name}" for each in parameters_of(SERVED_MEMORIES) if form.get(f"memory.{each.name}")), None
         )
         if given is not None:
             raise FormError({given: "Everything is remembered; leave it empty, or choose what is remembered."})
         return None
-    found: Memory = _read_named(form, "memory", MEMORIES, memory_from_dict)
+    found: Memory = _read_named(form, "memory", SERVED_MEMORIES, memory_from_dict)
     return found
 
 

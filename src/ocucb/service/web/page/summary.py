@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.labels import Label
-from ocucb.memory import Memory, Window
+from ocucb.memory import Memory, Restart, Window
 from ocucb.policies import OCUCBn, Policy
 from ocucb.service.requests import View
 from ocucb.service.web.page import history_charts, regret
@@ -187,6 +187,8 @@ def describe_memory(memory: Memory) -> str:
     """
     if isinstance(memory, Window):
         return f"the last {whole(memory.rounds)} decisions"
+    if isinstance(memory, Restart):
+        return "all since a change was seen"
     return f"fades by {memory.factor:g} per decision, about {whole(1.0 / (1.0 - memory.factor))}"
 
 

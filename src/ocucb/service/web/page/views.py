@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ocucb.memory import MEMORIES
+from ocucb.memory import SERVED_MEMORIES
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from ocucb.service.records import ARCHIVED
@@ -204,7 +204,7 @@ async def new_page(session: PageSession, form: dict[str, str], problems: dict[st
         units=list(SECONDS),
         policy_parameters=parameters_of(POLICIES),
         noise_parameters=parameters_of(NOISES),
-        memory_parameters=parameters_of(MEMORIES),
+        memory_parameters=parameters_of(SERVED_MEMORIES),
         memories=MEMORIES_IN_WORDS,
         open_parameters=any(field.startswith("policy.") for field in problems),
     )
