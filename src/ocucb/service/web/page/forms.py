@@ -44,7 +44,6 @@ MEMORIES_IN_WORDS = {
 PARAMETER_HELP = {
     "horizon": "Decisions in all; the experiment ends with them",
     "eta": "Width of the confidence interval; more than 1, or the word annealed",
-    "zeta": "Width of the confidence interval; more than 1",
     "rho": "Exponent of the effective arms, 1/2 to 1",
     "shrink": "Logarithms to drop: none, t, log-plus or all",
     "alpha": "Width of the confidence interval; for ucb also the word asymptotic",
