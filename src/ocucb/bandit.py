@@ -187,10 +187,10 @@ class Bandit:
         For rewards that turn out to be wrong. A bandit keeps only the sum, from which no reward can be taken out
         without a rounding error, so whoever has the rewards says what it should be.
         """
-        if self._memory is not None or self._selector.keeps_moments:
-            reason = self._memory or (self._noise if self._noise.family().spreads else self._policy)
-            raise ParameterError(f"with {reason} rewards cannot be revised: sums do not tell which they were")
         with self._lock:
+            if self._memory is not None or self._selector.keeps_moments:
+                reason = self._memory or (self._noise if self._noise.family().spreads else self._policy)
+                raise ParameterError(f"with {reason} rewards cannot be revised: sums do not tell which they were")
             slot = self._slot(arm)
             rewards, total = whole("rewards", rewards, 0, "0 if all were wrong"), as_float(total)
             possible = rewards * self._low <= total <= rewards * self._high if rewards else total == 0.0
@@ -246,14 +246,14 @@ class Bandit:
         if other.noise != self.noise:
             raise ParameterError(f"both bandits must have the same noise, got {self.noise} and {other.noise}")
         theirs = other._as_saved()
-        if not self._selector.keeps_moments:
-            theirs = theirs._replace(moments=None)
-        elif theirs.moments is None:
-            raise ParameterError(
-                f"{self.policy} reads how rewards vary, and a bandit with {other.policy} has only their sums; "
-                "merge bandits that have the same policy"
-            )
         with self._lock:
+            if not self._selector.keeps_moments:
+                theirs = theirs._replace(moments=None)
+            elif theirs.moments is None:
+                raise ParameterError(
+                    f"{self.policy} reads how rewards vary, and a bandit with {other.policy} has only their sums; "
+                    "merge bandits that have the same policy"
+                )
             if not add_learned(self._arms, theirs):
                 raise _overflow()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,17 +88,6 @@ def test_regret_curves_on_other_scales_without_bounds(dataset: xr.Dataset, exper
     everything(figure)
     assert legend(figure) == LABELS
     assert (figure.axes[0].get_xscale(), figure.axes[0].get_yscale()) == ("linear", "log")
-
-
-def test_where_means_change_time_is_linear_and_the_legend_has_policies_alone(
-    dataset: xr.Dataset, experiment: Experiment
-) -> None:
-    first = experiment.problems[0]
-    changing = replace(first, changes=((40, first.means[::-1]),))
-    figure = plots.regret_curves(dataset, changing)
-    assert legend(figure) == LABELS
-    assert figure.axes[0].get_xscale() == "linear"
-    assert plots.regret_curves(dataset, changing, t_scale="log").axes[0].get_xscale() == "log"
 
 
 def test_bounds_are_those_of_the_theory_and_scale_with_the_noise() -> None:
