@@ -18,6 +18,7 @@ from ocucb import (
     OcucbError,
     OCUCBn,
     ParameterError,
+    Restart,
     TopTwo,
     Window,
 )
@@ -152,6 +153,7 @@ def test_where_spreads_are_kept_corrections_are_refused(node: Node, what: dict[s
         ({"memory": Window(5), "policy": TopTwo()}, ParameterError, "looks for a verdict"),
         ({"memory": Discount(0.9), "noise": GaussianUnknownScale()}, ParameterError, "cannot forget the spread"),
         ({"memory": 5}, ParameterError, "memory must be Window"),
+        ({"memory": Restart()}, RequestError, "must be one of window, discount, got restart; that is in the library"),
     ],
 )
 def test_memories_that_cannot_be(what: dict[str, Any], kind: type[OcucbError], message: str) -> None:
