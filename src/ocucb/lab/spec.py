@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -236,10 +237,8 @@ def _source(function: object) -> str:
     """Return the source of a function, or where it has no file, a digest of its code."""
     python: Any = getattr(function, "py_func", function)
     code = getattr(python, "__code__", None)
-    try:
-        if code is not None and code.co_filename == "<string>":  # whose source would be that of `python -c`
-            raise OSError
-        return inspect.getsource(python)
-    except (OSError, TypeError):
-        parts = (code.co_code, code.co_consts, code.co_names) if code is not None else (repr(type(python)),)
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
+    if code is None or code.co_filename != "<string>":  # whose source would be that of `python -c`
+        with suppress(OSError, TypeError):
+            return inspect.getsource(python)
+    parts = (code.co_code, code.co_consts, code.co_names) if code is not None else (repr(type(python)),)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
