@@ -99,6 +99,7 @@ def _count_unpulled(state: State, arm: int) -> None:
 @kernel
 def _note_number_of_arms(state: State) -> None:
     state.shared_round = 0.0
+    state.ceilings_left = 0
     if state.with_arms == UNKNOWN and state.trend != NEITHER:
         state.stale = 1
 

@@ -4,7 +4,7 @@ Under a memory the records of the arms, and so all rules, hold only what is reme
 keeps its pulls and rewards in a ring of events, and takes back the oldest. A discount does not age all arms in every
 round: it lets the unit grow in which pulls and rewards are counted. Effective arms are ratios, which no unit changes;
 levels and bounds receive pulls in units of now. A restart forgets all at once (restarting.py). Under a memory every
-round is a plain scan.
+round is a scan (ceilings.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import Floats, Integers, kernel
+from ocucb.selection.ceilings import lift_ceiling, wear_ceilings
 from ocucb.selection.moments import sum_rest
 from ocucb.selection.order import lower_pulls
 from ocucb.selection.restarting import NO_CORNER, note_reward
@@ -27,6 +28,8 @@ def remember_pull(state: State, arm: int) -> float:
     ever = ever_at(state.ever)[arm]
     ever.pulls += 1
     state.now += 1
+    wear_ceilings(state)
+    lift_ceiling(state, arm)
     if state.memory == WINDOW:
         while state.events_count > 0 and events_at(state.events)[state.events_first].when <= state.now - state.window:
             _drop_oldest(state)
@@ -53,6 +56,7 @@ def remember_reward(state: State, arm: int, reward: float) -> None:
     pending = float(ever.pulls - ever.learned)
     ever.learned += 1
     ever.total += reward
+    lift_ceiling(state, arm)
     if state.memory == RESTART:
         note_reward(state, arm, reward)
         return
@@ -74,6 +78,7 @@ def cancel_pull(state: State, arm: int) -> None:
     ever = ever_at(state.ever)[arm]
     pending = float(ever.pulls - ever.learned)
     ever.pulls -= 1
+    wear_ceilings(state)
     if state.memory == DISCOUNT:
         amount = ever.waiting / pending
         ever.waiting -= amount
@@ -99,6 +104,7 @@ def cancel_pull(state: State, arm: int) -> None:
 def lose_pulls(state: State, arm: int, amount: float) -> None:
     """Take from the pulls of an arm. One that has none left is tried again."""
     this = arms_at(state.arms)[arm]
+    lift_ceiling(state, arm)
     left = max(this.pulls - amount, 0.0)
     if this.active and state.ordered and state.stale == 0:
         lower_pulls(state, arm, left)
@@ -139,6 +145,7 @@ def _add(state: State, arm: int, reward: float) -> None:
     """Add to the sum of an arm's remembered rewards, whose number has changed already, and to what rounding took."""
     this = arms_at(state.arms)[arm]
     ever = ever_at(state.ever)[arm]
+    lift_ceiling(state, arm)
     if this.learned == 0:
         this.total, this.mean, ever.total_rest = 0.0, 0.0, 0.0
         return

@@ -13,7 +13,7 @@ from ocucb.compiled import call_bound, call_level, kernel, reals
 from ocucb.policies.policy import Trend, WithArms
 from ocucb.selection.moments import family_of
 from ocucb.selection.order import effective_arms
-from ocucb.selection.state import EVERYTHING, State, arms_at
+from ocucb.selection.state import DISCOUNT, EVERYTHING, State, arms_at
 
 FALLS = int(Trend.FALLS)
 FALLS_WITH_ARMS = int(WithArms.FALLS)
@@ -51,12 +51,16 @@ def upper_bound(state: State, arm: int, t: int, ticks: int) -> float:
     this = arms_at(state.arms)[arm]
     state.evaluations += 1
     lost = ticks * state.arms_per_tick
+    now = time_of(state, t)
+    pulls = this.pulls
+    if state.memory == DISCOUNT:
+        pulls *= state.unit * math.pow(state.factor, float(ticks))
     # No arm has more pulls than there were rounds.
-    when = max(this.pulls + 1.0, float(t - ticks)) if state.trend == FALLS else float(t + ticks)
+    when = max(this.pulls * state.unit + 1.0, now - ticks) if state.own_trend == FALLS else now + ticks
     arms = max(1.0, state.active - lost) if state.with_arms == FALLS_WITH_ARMS else float(state.active)
-    level = _level(state, when, this.pulls, max(1.0, this.effective - lost), arms)
+    level = _level(state, when, pulls, max(1.0, this.effective - lost), arms)
     level += math.copysign(LEVEL_MARGIN * (1.0 + abs(level)), level)
-    value = call_bound(state.bound, (this.mean, this.pulls, level, family_of(state, arm)))
+    value = call_bound(state.bound, (this.mean, pulls, level, family_of(state, arm)))
     return float(value + index_margin(value, this.mean))
 
 

@@ -46,6 +46,7 @@ def rebuild(state: State, t: int) -> None:
     state.challenger = -1
     state.shared_round = 0.0
     start_clock(state, t)
+    state.ceilings_left = 0
     if state.samples:
         for arm in range(state.slots):
             forget_caps(state, arm)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ocucb.compiled import Floats, Integers, kernel
+from ocucb.selection.ceilings import scan_under_ceilings
 from ocucb.selection.forgetting import remember_pull, remember_reward
 from ocucb.selection.lazy import NEITHER, invalidate, rebuild, select
 from ocucb.selection.moments import add_to_moments, can_add, repeats, update_spread, widen
@@ -40,6 +41,8 @@ def pick_by_coin(state: State, coin: float) -> int:
             return forced
     if state.samples:
         return sample(state, t)
+    if state.ceilings:
+        return scan_under_ceilings(state, t)
     return scan(state, t, coin) if state.trend == NEITHER else select(state, t)
 
 

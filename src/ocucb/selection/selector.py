@@ -11,6 +11,7 @@ from ocucb.compiled import BOUND, DIVERGENCE, LEVEL, SCORE, Floats, Integers, ad
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Chances, Rule, Trend
 from ocucb.selection import changes, operations, subset
+from ocucb.selection.ceilings import may_have_ceilings
 from ocucb.selection.leader import may_lead
 from ocucb.selection.moments import merge_moments, plain_spreads, renew_spreads
 from ocucb.selection.remembered import remembered_data, take_over
@@ -38,6 +39,7 @@ class Selector:
         changing: bool = True,
     ) -> None:
         self._forgets = rule.forgets
+        own_trend, ceilings = rule.trend, may_have_ceilings(rule, family)
         if self._forgets:  # every index can change in every round, so each round is a scan
             rule = rule._replace(trend=Trend.NEITHER, samples=False)
         bound = {"divergence": family.upper, "posterior": family.posterior, "switch": family.switch}[rule.bound]
@@ -49,6 +51,8 @@ class Selector:
             "ordered": bool(rule.rho),
             "rho": rule.rho or 0.0,
             "trend": int(rule.trend),
+            "own_trend": int(own_trend),
+            "ceilings": ceilings,
             "with_arms": int(rule.with_arms),
             "shared": rule.shared,
             "samples": rule.samples,

@@ -86,7 +86,10 @@ STATE = np.dtype(
         ("free_group", np.int64),  # the first of them
         ("reads_effective", np.int64),  # the level reads effective arms
         ("ordered", np.int64),  # and these are not all arms (rho > 0), so arms are kept in order of pulls
-        ("trend", np.int64),
+        ("trend", np.int64),  # of the level; NEITHER under a memory, where no bound of the lazy selector would hold
+        ("own_trend", np.int64),  # of the level, whatever the memory
+        ("ceilings", np.int64),  # under a memory bounds serve as ceilings (ceilings.py)
+        ("ceilings_left", np.int64),  # ticks for which they still hold
         ("shared", np.int64),  # the level is the same for all arms
         ("samples", np.int64),  # scores fall as their uniforms rise, so arms keep caps
         ("signed", np.int64),  # a negative level has a meaning
