@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.table import write
 
-TURNS = 7
+TURNS = 15
 AT_MOST = 1.05
 PROGRAM = """
 import statistics, sys, time

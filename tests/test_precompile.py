@@ -28,10 +28,10 @@ def refuse(event, arguments):
         raise OSError(errno.EROFS, "read-only file system", str(arguments[0]))
 
 sys.addaudithook(refuse)
-from ocucb import Bandit, Bernoulli, Gaussian, OCUCBn
+from ocucb import Bandit, Bernoulli, Gaussian, OCUCBn, Window
 from ocucb.compiled import CACHE_USE
-for noise in (Gaussian(), Bernoulli()):
-    bandit = Bandit(OCUCBn(), arms=3, noise=noise)
+for noise, memory in ((Gaussian(), None), (Bernoulli(), None), (Bernoulli(), Window(5))):
+    bandit = Bandit(OCUCBn(), arms=3, noise=noise, memory=memory)
     for _ in range(9):
         bandit.learn(bandit.choose(), 1.0)
     bandit.learn(bandit.decide().arm, 1.0)

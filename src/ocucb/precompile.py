@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from ocucb.bandit import Bandit
 from ocucb.errors import GuaranteeWarning, ParameterError
+from ocucb.memory import Discount, Restart, Window
 from ocucb.noise import NOISES, Noise
 from ocucb.policies import POLICIES, UCB, AdaUCB, Gittins, OCUCBn, Policy
 from ocucb.registry import Registry, load_plugins
@@ -17,6 +18,7 @@ from ocucb.suitability import check_suitable
 
 SAMPLE_HORIZON = 100  # small, for Gittins computes a table
 ROUNDS = 12
+MEMORIES = (Window(5), Discount(0.5), Restart(0.1))
 
 Made = TypeVar("Made")
 
@@ -61,6 +63,8 @@ def compile_bandits(policies: Sequence[Policy], noises: Sequence[Noise]) -> Iter
             with suppress(ParameterError):  # some make no sense together
                 check_suitable(policy, noise)
                 _use(Bandit(policy, arms=3, noise=noise))
+                for memory in MEMORIES:
+                    _use(Bandit(policy, arms=3, noise=noise, memory=memory))
         yield policy
 
 

@@ -81,7 +81,7 @@ class _Callback(CFunc):  # type: ignore[misc]
 _callbacks: dict[tuple[object, object], _Callback] = {}
 
 
-def address(function: Callable[..., float], signature: object) -> int:
+def address(function: Callable[..., float | None], signature: object) -> int:
     """Return the machine address of `function` compiled for `signature`, the same one at every call."""
     key = (function, signature)
     if key not in _callbacks:

@@ -12,7 +12,19 @@ import numpy.typing as npt
 from numba.core import cgutils as _cgutils
 from numba.np import arrayobj as _arrayobj
 
-from ocucb.compiled.types import BOUND, DIVERGENCE, DRAWS, LEVEL, QUANTILE, REALS, SCORE, types
+from ocucb.compiled.types import (
+    BOUND,
+    DIVERGENCE,
+    DRAWS,
+    FIND,
+    LEVEL,
+    QUANTILE,
+    REALS,
+    REMEMBER_PULL,
+    REMEMBER_REWARD,
+    SCORE,
+    types,
+)
 
 cgutils: Any = _cgutils
 arrayobj: Any = _arrayobj
@@ -46,6 +58,9 @@ call_divergence = _caller(DIVERGENCE)
 call_quantile = _caller(QUANTILE)
 call_draws = _caller(DRAWS)
 call_score = _caller(SCORE)
+call_find = _caller(FIND)
+call_remember_pull = _caller(REMEMBER_PULL)
+call_remember_reward = _caller(REMEMBER_REWARD)
 
 
 def record_at(dtype: np.dtype[Any]) -> Any:

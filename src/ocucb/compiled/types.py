@@ -56,6 +56,9 @@ BOUND = _real(_real, _real, _real, REALS)
 DIVERGENCE = _real(_real, _real, REALS)
 QUANTILE = _real(_real, _real, REALS)
 DRAWS = types.int64(_real, types.uint64, types.int64, types.int64, _real, REALS, REALS)
+FIND = types.int64(_address, types.int64, _real)  # (state, round, coin): an arm
+REMEMBER_PULL = types.void(_address, types.int64)  # (state, arm)
+REMEMBER_REWARD = types.void(_address, types.int64, _real)  # (state, arm, reward)
 SCORE = _real(
     _real,
     _real,

@@ -14,7 +14,7 @@ import math
 from ocucb.compiled import Floats, Integers, kernel
 from ocucb.selection.ceilings import lift_ceiling, wear_ceilings
 from ocucb.selection.moments import sum_rest
-from ocucb.selection.order import lower_pulls
+from ocucb.selection.order import lower_pulls, raise_pulls, raise_single
 from ocucb.selection.restarting import NO_CORNER, note_reward
 from ocucb.selection.state import DISCOUNT, RESTART, WINDOW, State, arms_at, events_at, ever_at, state_at
 
@@ -23,8 +23,26 @@ FORGOTTEN = 2.0**-100  # of a pull, which is then forgotten altogether
 
 
 @kernel
-def remember_pull(state: State, arm: int) -> float:
-    """Begin a round: count a pull of an arm for ever, forget what is too old; return what to add to its pulls."""
+def remember_pull(state: State, arm: int) -> None:
+    """Begin a round: forget what is too old, and count a pull of an arm."""
+    this = arms_at(state.arms)[arm]
+    amount = _begin_round(state, arm)
+    if not this.active:
+        this.pulls += amount
+        return
+    if this.pulls == 0.0:
+        state.unpulled -= 1
+    if state.ordered == 0 or state.stale:
+        this.pulls += amount
+    elif state.memory == DISCOUNT:
+        raise_single(state, arm, this.pulls + amount)
+    else:
+        raise_pulls(state, arm, this.pulls + amount)
+
+
+@kernel
+def _begin_round(state: State, arm: int) -> float:
+    """Count a pull of an arm for ever, forget what is too old; return what to add to its pulls."""
     ever = ever_at(state.ever)[arm]
     ever.pulls += 1
     state.now += 1

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ocucb.compiled import Floats, Integers, kernel
-from ocucb.selection.ceilings import scan_under_ceilings
-from ocucb.selection.forgetting import remember_pull, remember_reward
+from ocucb.compiled import Floats, Integers, call_find, call_remember_pull, call_remember_reward, kernel
 from ocucb.selection.lazy import NEITHER, invalidate, rebuild, select
 from ocucb.selection.moments import add_to_moments, can_add, repeats, update_spread, widen
 from ocucb.selection.order import effective_arms, raise_pulls
-from ocucb.selection.restarting import NO_ARM, arm_to_explore
-from ocucb.selection.sampling import sample
-from ocucb.selection.scan import DRAWN, best_arm, scan, value
-from ocucb.selection.state import EVERYTHING, GUARDED, RESTART, State, arms_at, ever_at, state_at
+from ocucb.selection.scan import DRAWN, best_arm, value
+from ocucb.selection.state import EVERYTHING, GUARDED, State, arms_at, ever_at, state_at
 
 OVER = -1  # the horizon has passed
 STALE = -2  # order and bounds must be rebuilt first
@@ -35,15 +31,9 @@ def pick_by_coin(state: State, coin: float) -> int:
         return int(state.cursor)
     if state.stale:
         return STALE
-    if state.memory == RESTART:
-        forced = arm_to_explore(state)
-        if forced != NO_ARM:
-            return forced
-    if state.samples:
-        return sample(state, t)
-    if state.ceilings:
-        return scan_under_ceilings(state, t)
-    return scan(state, t, coin) if state.trend == NEITHER else select(state, t)
+    if state.trend == NEITHER:
+        return int(call_find(state.find, (state.here, t, coin)))
+    return select(state, t)
 
 
 @kernel
@@ -57,16 +47,18 @@ def add_pull(state: State, arm: int) -> None:
     """Count one more pull of an arm."""
     this = arms_at(state.arms)[arm]
     state.rounds += 1
-    amount = 1.0 if state.memory == EVERYTHING else remember_pull(state, arm)
+    if state.memory != EVERYTHING:
+        call_remember_pull(state.remember_pull, (state.here, arm))
+        return
     if not this.active:
-        this.pulls += amount
+        this.pulls += 1.0
         return
     if this.pulls == 0.0:
         state.unpulled -= 1
     if state.ordered and state.stale == 0:
-        raise_pulls(state, arm, this.pulls + amount)
+        raise_pulls(state, arm, this.pulls + 1.0)
     else:
-        this.pulls += amount
+        this.pulls += 1.0
     invalidate(state, arm)
 
 
@@ -88,7 +80,7 @@ def learned_of(state: State, arm: int) -> float:
 def add_reward(state: State, arm: int, reward: float) -> None:
     """Add a reward to an arm whose pull was counted."""
     if state.memory != EVERYTHING:
-        remember_reward(state, arm, reward)
+        call_remember_reward(state.remember_reward, (state.here, arm, reward))
         return
     this = arms_at(state.arms)[arm]
     before = this.total

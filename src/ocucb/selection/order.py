@@ -11,7 +11,6 @@ import math
 
 from ocucb.compiled import kernel
 from ocucb.selection.state import (
-    DISCOUNT,
     FANOUT,
     SHIFT,
     State,
@@ -211,9 +210,6 @@ def raise_pulls(state: State, arm: int, pulls: float) -> None:
     if place == old.start and (place + 1 == state.active or arms[order[place + 1]].pulls > pulls):
         _set_power(state, place, this.power)  # alone before and after: the usual case for the arm pulled most
         return
-    if state.memory == DISCOUNT and place == old.start:
-        _pass_singles(state, arm, pulls)
-        return
     _leave_group(state, arm, place)
     place = _pass_fewer(state, place, pulls)
     if place + 1 < state.active and arms[order[place + 1]].pulls == pulls:
@@ -222,6 +218,19 @@ def raise_pulls(state: State, arm: int, pulls: float) -> None:
     else:
         _new_group(state, arm, place)
     _put(state, arm, place)
+
+
+@kernel
+def raise_single(state: State, arm: int, pulls: float) -> None:
+    """Do as `raise_pulls`, quickly where no two arms have the same pulls."""
+    this = arms_at(state.arms)[arm]
+    group = groups_at(state.groups)[this.group]
+    if group.end > group.start + 1:
+        raise_pulls(state, arm, pulls)
+        return
+    this.pulls = pulls
+    this.power = power(pulls, state.rho)
+    _pass_singles(state, arm, pulls)
 
 
 @kernel

@@ -11,9 +11,11 @@ from ocucb.compiled import BOUND, DIVERGENCE, LEVEL, SCORE, Floats, Integers, ad
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Chances, Rule, Trend
 from ocucb.selection import changes, operations, subset
+from ocucb.selection.by_address import addresses
 from ocucb.selection.ceilings import may_have_ceilings
 from ocucb.selection.leader import may_lead
 from ocucb.selection.moments import merge_moments, plain_spreads, renew_spreads
+from ocucb.selection.operations import STALE
 from ocucb.selection.remembered import remembered_data, take_over
 from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, RESTART, WINDOW, Memory
 
@@ -67,6 +69,7 @@ class Selector:
             "exploration": rule.exploration,
             "horizon": rule.horizon or 0,
             "seed": seed,
+            **addresses(rule, ceilings),
             "level": address(rule.level, LEVEL) if rule.level else 0,
             "score": address(rule.score, SCORE) if rule.score else 0,
             "bound": address(rule.variance_bound or bound, BOUND),
@@ -138,7 +141,7 @@ class Selector:
     def peek(self) -> int:
         """Return the slot to play next: -1 if the horizon has passed."""
         slot = operations.peek(self.address)
-        if slot == operations.STALE:
+        if slot == STALE:
             self._rebuild()
             slot = operations.peek(self.address)
         return slot
@@ -148,7 +151,7 @@ class Selector:
         if self._forgets:
             self._make_room()
         slot = operations.choose(self.address)
-        if slot == operations.STALE:
+        if slot == STALE:
             self._rebuild()
             slot = operations.choose(self.address)
         return slot
@@ -158,7 +161,7 @@ class Selector:
         if self._forgets:
             self._make_room()
         slot = operations.decide(self.address, self._known, self._rule.rho is not None)
-        if slot == operations.STALE:
+        if slot == STALE:
             self._rebuild()
             slot = operations.decide(self.address, self._known, self._rule.rho is not None)
         return slot, self._known.tolist()
@@ -166,7 +169,7 @@ class Selector:
     def peek_among(self, slots: Integers) -> int:
         """Return which of these slots to play next: -1 if the horizon has passed, subset.RETIRED if one is retired."""
         slot = subset.peek_among(self.address, slots)
-        if slot == operations.STALE:
+        if slot == STALE:
             self._rebuild()
             slot = subset.peek_among(self.address, slots)
         return slot
@@ -176,7 +179,7 @@ class Selector:
         if self._forgets:
             self._make_room()
         slot = subset.choose_among(self.address, slots)
-        if slot == operations.STALE:
+        if slot == STALE:
             self._rebuild()
             slot = subset.choose_among(self.address, slots)
         return slot
@@ -186,7 +189,7 @@ class Selector:
         if self._forgets:
             self._make_room()
         slot = subset.decide_among(self.address, slots, self._known, self._rule.rho is not None)
-        if slot == operations.STALE:
+        if slot == STALE:
             self._rebuild()
             slot = subset.decide_among(self.address, slots, self._known, self._rule.rho is not None)
         return slot, self._known.tolist()

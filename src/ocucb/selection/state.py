@@ -120,7 +120,11 @@ STATE = np.dtype(
         ("corners_size", np.int64),
         ("unit", np.float64),  # what a pull of 1 in the records counts now
         ("remembered", np.float64),  # pulls of all arms, in these records
-        ("level", np.int64),  # addresses
+        ("here", np.int64),  # addresses: of this record, of functions, of arrays
+        ("find", np.int64),  # the arm of a round, where the lazy selector cannot
+        ("remember_pull", np.int64),
+        ("remember_reward", np.int64),
+        ("level", np.int64),
         ("score", np.int64),
         ("bound", np.int64),
         ("upper", np.int64),
@@ -221,12 +225,13 @@ class Memory:
         self.arrays["moments"]["least"], self.arrays["moments"]["most"] = np.inf, -np.inf
         self.state = np.zeros(1, STATE)
         self.state["least"], self.state["most"], self.state["unit"] = np.inf, -np.inf, 1.0
+        self.address = int(self.state.ctypes.data)
         self._point_at_arrays()
         self.state["leader"], self.state["challenger"], self.state["stale"] = -1, -1, 1
         self.arms["bucket"] = -1
-        self.address = int(self.state.ctypes.data)
 
     def _point_at_arrays(self) -> None:
+        self.state["here"] = self.address
         for name, array in self.arrays.items():
             self.state[name] = array.ctypes.data
         self.state["root"], self.state["capacity"] = len(self.arrays["offsets"]) - 2, len(self.arms)
