@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -54,9 +55,14 @@ def bound_curves(problem: Problem, rounds: Sequence[int]) -> list[BoundCurve]:
 def _upper_bound(means: Floats, scale: float, steps: Floats) -> BoundCurve:
     """Return what regret of OCUCB-n is at most, at some of the rounds: those where that is news."""
     some = steps[np.unique(np.linspace(0, steps.size - 1, BOUNDED).round().astype(np.int64))] if steps.size else steps
-    values = np.array([regret_bound(means, int(t), ETA).value for t in some.tolist()])
+    values = np.array([_regret_bound(tuple(means.tolist()), int(t)) for t in some.tolist()])
     news = values < some * float(means.max() - means.min()) * (1.0 - 1e-9)
     return BoundCurve(f"OCUCB-n({ETA:g}): at most", some[news], scale * values[news])
+
+
+@lru_cache(maxsize=1024)  # a plot and a report of it need the same
+def _regret_bound(means: tuple[float, ...], t: int) -> float:
+    return regret_bound(means, t, ETA).value
 
 
 def curve_with_band(samples: Floats, band: Band) -> tuple[Floats, Floats, Floats]:

@@ -78,16 +78,20 @@ def regret_bound(means: npt.ArrayLike, n: int, eta: float, rho: float = 0.5, *, 
     trivial = index.n * float(gap.max())
     found = [RegretBound(trivial, 0.0, trivial, 0.0)]
     if trivial > 0.0 and index.n > index.arms:
-        found += [_with(gap, index, kappa) for kappa in KAPPAS]
+        found += _with_kappas(gap, index)
     return min(found)
 
 
-def _with(gap: Floats, index: Index, kappa: float) -> RegretBound:
-    """Return the bound with one κ. Where there are many gaps, each counts as the smallest or the largest of a group."""
+def _with_kappas(gap: Floats, index: Index) -> list[RegretBound]:
+    """Return the bound with each κ. Where there are many gaps, each counts as the smallest or largest of a group."""
     low, high, total = _groups(gap)
-    pulls = float(np.sum(total * (1.0 + settling_pulls(low, index, kappa)))) * ROUNDING
-    waiting = float(np.sum(np.diff(high, prepend=0.0) * waiting_rounds(kappa * low, index))) * ROUNDING
-    return RegretBound(pulls + waiting, kappa, pulls, waiting)
+    pulls = [ROUNDING * float(np.sum(total * (1.0 + settling_pulls(low, index, kappa)))) for kappa in KAPPAS]
+    rounds = waiting_rounds(np.multiply.outer(KAPPAS, low), index)
+    waits = (ROUNDING * np.sum(np.diff(high, prepend=0.0) * rounds, axis=1)).tolist()
+    return [
+        RegretBound(choosing + waiting, kappa, choosing, waiting)
+        for kappa, choosing, waiting in zip(KAPPAS, pulls, waits, strict=True)
+    ]
 
 
 def settling_pulls(gap: npt.ArrayLike, index: Index, kappa: float) -> Floats:
