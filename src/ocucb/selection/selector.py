@@ -19,8 +19,8 @@ from ocucb.selection.operations import STALE
 from ocucb.selection.remembered import remembered_data, take_over
 from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, RESTART, WINDOW, Memory
 
-# Memory for arms still to come: a sixteenth more, so that the first ones need no copy of everything.
-SPARE = 16
+# Memory for arms still to come: one more for so many, so that the first ones need no copy of everything.
+SPARE = 256
 
 _ALL = np.empty(0, np.int64)
 
