@@ -8,7 +8,7 @@ effective arm lost the clock moves by 16 t/K ticks. A bound is made for some tic
 Arms whose bounds expire at the same tick share a *bucket*: bucket (span, parity) expires at a multiple of 2^span, one
 to two times 2^span ticks after its bounds were made. An arm gets the longest span in which its bound climbs at most a
 share of its distance to the best: a large share if the clock wore out the last bound (the best stands still), a small
-one if the best came down to it. No span is shorter than about sqrt(t)/2 ticks, or if that is less a hundred or sqrt(K):
+one if the best came down to it. No span is shorter than about sqrt(t)/2 ticks, or if that is less fifty or sqrt(K):
 arms that close are evaluated anyway. The shares decide how many arms are evaluated, never the choice.
 """
 
@@ -26,7 +26,7 @@ RISES = int(Trend.RISES)
 FALLS = int(Trend.FALLS)
 LONGEST = BUCKETS // 2 - 1
 SHARE_IF_EXPIRED = 0.6
-SHARE_IF_REACHED = 0.2
+SHARE_IF_REACHED = 0.1
 # With k near K a bound climbs by a sixteenth faster than with t alone, and losing K/16 arms is like doubling t.
 TICKS_PER_SHARE = 16.0
 
@@ -159,7 +159,7 @@ def _longer(span: int, ratio: float) -> int:
 
 @kernel
 def _shortest(state: State, t: int) -> int:
-    most = max(6, bit_length(state.active) // 2 + 1)
+    most = max(5, bit_length(state.active) // 2)
     return int(min(most, max(0, bit_length(t) // 2 - 1)))
 
 
