@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from tools.programs import locate
 
 Scheme = Literal["light", "dark"]
+SLOW_MACHINE = 120_000.0  # milliseconds until a page is given up: a busy machine is no fault of it
 QUIET = (
     "--no-sandbox",
     "--disable-gpu",
@@ -50,6 +51,7 @@ class Visit:
 def visit(browser: Browser, path: Path, width: int = 1200, scheme: Scheme = "light") -> Iterator[Visit]:
     """A file, opened without network in a context of its own."""
     context = browser.new_context(offline=True, color_scheme=scheme, viewport={"width": width, "height": 900})
+    context.set_default_timeout(SLOW_MACHINE)
     seen = Visit(context.new_page())
 
     def heard(message: ConsoleMessage) -> None:

@@ -4,6 +4,7 @@ Their files are in memory where there is enough of it. Hypothesis draws the same
 machine.
 """
 
+import gc
 import os
 import signal
 import tempfile
@@ -39,6 +40,39 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 settings.load_profile("steady")
+
+
+# Looking for garbage among all that is imported and collected, which stays, would take a twentieth of the time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+# Files with one test, or a few, that take minutes, mostly of waiting: each is the first of a worker, or nearly so.
+LONG = (
+    "tests/test_site.py",
+    "tests/lab/test_resume.py",
+    "tests/service/nodes/test_killed.py",
+    "tests/service/guide/test_guide_upgrade.py",
+    "tests/test_precompile.py",
+    "tests/test_packaging_install.py",
+    "tests/service/test_crashes.py",
+    "tests/service/guide/test_guide_operation.py",
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put long tests first. Workers begin with equal parts of all tests, in order."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    long = {name: [item for item in items if item.nodeid.startswith(name + "::")] for name in LONG}
+    rest = [item for item in items if not item.nodeid.startswith(LONG)]
+    parts = [rest[len(rest) * part // workers : len(rest) * (part + 1) // workers] for part in range(workers)]
+    for place, name in reversed(list(enumerate(LONG))):
+        parts[place % workers][:0] = long[name]
+    items[:] = [item for part in parts for item in part]
 
 
 @pytest.hookimpl(tryfirst=True)

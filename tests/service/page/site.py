@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from browser import Scheme
+from browser import SLOW_MACHINE, Scheme
 from ocucb.service.access import Access
 from ocucb.service.stores import Store
 from service.helpers import PATIENT
@@ -78,7 +78,7 @@ class Site(Server):
         context = browser.new_context(
             base_url=self.url, color_scheme=scheme, viewport={"width": width, "height": 900}, **what
         )
-        context.set_default_timeout(60_000.0)
+        context.set_default_timeout(SLOW_MACHINE)
         seen = Seen(context.new_page())
 
         def heard(message: ConsoleMessage) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete
 
-from browser import chromium
+from browser import SLOW_MACHINE, chromium
 from ocucb import __version__
 from ocucb.service.engine import Limits
 from ocucb.service.stores.dialects import Timeouts
@@ -203,6 +203,7 @@ def test_the_documentation_needs_nothing_from_elsewhere(lasting: Api) -> None:
     asked: list[str] = []
     with chromium() as browser:
         tab = browser.new_page()
+        tab.set_default_timeout(SLOW_MACHINE)
         tab.on("console", lambda message: said.append(message.text))
         tab.on("pageerror", lambda error: said.append(str(error)))
         tab.on("request", lambda request: asked.append(request.url))
