@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Claim, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Claim, Effort, Finding, Nature, Table, Verdict, Wrong
 
 HOSTILE = """<b>&"</article><img src=x onerror=alert(1)>' $x_1$ id="x" {{claims}}"""
 
@@ -128,12 +128,14 @@ ODD = Claim(
     2,
     "Sums of odd numbers",
     (
-        check("cubes", squares, says="The first n odd numbers add up to n³."),
+        check("cubes", squares, says="The first n odd numbers add up to n³.", formula=r"\sum_{k=1}^n (2k-1) = n^3"),
         check(
             "squares",
             squares,
             subject={"exponent": 2.0},
             corrects="cubes",
+            formula=r"\sum_{k=1}^n (2k-1) = n^2",
+            nature=Nature.IDENTITY,
             wrong=Wrong("the exponent were 2.5", {"exponent": 2.5}),
         ),
     ),

@@ -9,7 +9,7 @@ import pytest
 
 from ocucb.lab import shard
 from ocucb.paper import regrets, runs
-from ocucb.paper.claim import Check, Effort, Verdict
+from ocucb.paper.claim import Check, Effort, Nature, Verdict
 from ocucb.paper.claims import intuition, lower_bound, moss_trap
 from ocucb.paper.table import CLAIMS
 
@@ -42,6 +42,12 @@ def test_a_check_finds_what_is_true_and_has_the_power_to_fail(check: Check) -> N
         assert finding.counterexample
     else:
         assert check.wrong is not None
+    if check.nature is Nature.IDENTITY:
+        assert (finding.verdict, finding.false_alarm) == (Verdict.HOLDS, 0.0)
+    if check.nature is Nature.ONE_SIDED:
+        assert finding.verdict is not Verdict.HOLDS
+    if check.nature is Nature.IMPOSSIBLE:
+        assert finding.verdict is Verdict.FAILS
     if check.corrects:
         assert finding.verdict is not Verdict.FAILS
     if check.wrong is not None:  # without one, the check itself has failed

@@ -116,18 +116,43 @@ def test_every_claim_and_check_has_its_section(seen: Visit) -> None:
 def test_a_check_says_what_was_done_and_what_came_out(seen: Visit) -> None:
     dice, cubes = facts(seen.page, "1-mean-of-dice"), facts(seen.page, "2-cubes")
     squares, broken = facts(seen.page, "2-squares"), facts(seen.page, "4-broken")
-    assert dice["The paper says"].startswith("The average of many throws")
-    assert dice["The paper says"].endswith("eq:sampleremark after the sample")
+    assert words(seen.page, "#check-1-mean-of-dice .statement h4") == "The paper says"
+    assert words(seen.page, "#check-1-mean-of-dice .statement > p:not(.places)").startswith(
+        "The average of many throws"
+    )
+    assert words(seen.page, "#check-1-mean-of-dice .places") == "eq:sampleremark after the sample"
     assert dice["What was done"].startswith("A die is thrown")
     assert dice["What came out"].startswith("The average of 1,000 throws is 3.")
     assert dice["False-alarm rate"] == "at most 0.0001"
     assert dice["Would fail if"].startswith("the die had seven sides")
     assert cubes["Counterexample"] == "n = 2: the sum is 4, the power is 8."
     assert cubes["False-alarm rate"] == "nothing random decides"
-    assert (cubes["Corrected statement"], squares["Corrects"]) == ("2-squares", "2-cubes")
+    assert squares["Corrects"] == "2-cubes"
     assert "Would fail if" not in cubes
-    assert squares["The paper should say"].startswith("squares is so.")
+    assert squares["Its nature"].startswith("An identity")
+    assert "Its nature" not in cubes
     assert broken["Error"].startswith("ZeroDivisionError: there is no finding at quick size")
+
+
+def test_a_statement_and_its_correction_stand_beside_each_other_in_mathematics(seen: Visit) -> None:
+    printed, corrected = seen.page.locator("#check-2-cubes .statement").all()
+    assert printed.locator("h4").text_content() == "The paper says"
+    assert corrected.locator("h4").text_content() == "Corrected, in 2-squares"
+    for statement, power in ((printed, "3"), (corrected, "2")):
+        assert statement.locator("math").all_text_contents() == ["∑k=1n(2k−1)", f"=n{power}"]
+        assert statement.locator("msup").last.evaluate("e => e.namespaceURI").endswith("MathML")
+    left, right = printed.bounding_box(), corrected.bounding_box()
+    assert left is not None
+    assert right is not None
+    assert left["x"] + left["width"] <= right["x"]
+    assert left["y"] == right["y"]
+    # The exponent is drawn higher and smaller than what it belongs to: the browser knows what a formula is.
+    base, exponent = (printed.locator("msup").last.locator(f":scope > {one}").bounding_box() for one in ("mi", "mn"))
+    assert base is not None
+    assert exponent is not None
+    assert exponent["y"] < base["y"]
+    (alone,) = seen.page.locator("#check-2-squares .statement").all()
+    assert alone.locator("h4").text_content() == "The paper should say"
 
 
 def test_the_code_of_a_check_is_a_click_away(browser: Browser, page: Path) -> None:
@@ -202,7 +227,9 @@ def test_no_rule_of_accessibility_is_broken(browser: Browser, page: Path, scheme
 def test_a_phone_shows_all_of_it(browser: Browser, page: Path, width: int) -> None:
     with visit(browser, page, width=width) as seen:
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
-        for box in [one.bounding_box() for one in seen.page.locator("figure, .scroll, .check, .badge, dd").all()]:
+        for box in [
+            one.bounding_box() for one in seen.page.locator("figure, .scroll, .check, .badge, dd, .formula").all()
+        ]:
             assert box is not None
             assert box["x"] + box["width"] <= width
         wide = seen.page.locator("#check-1-mean-of-dice .scroll")
@@ -215,7 +242,7 @@ def test_text_of_others_stays_text(seen: Visit) -> None:
     said = facts(seen.page, "3-hostile")
     for term in ("What was done", "What came out", "Counterexample", "Would fail if"):
         assert said[term] == HOSTILE
-    assert said["The paper says"].startswith(HOSTILE)
+    assert seen.page.locator("#check-3-hostile .statement > p").first.text_content() == HOSTILE
     chart = seen.page.locator("#check-3-hostile svg")
     assert chart.locator("title").text_content() == HOSTILE
     labels = "".join(chart.locator("text").all_text_contents())
@@ -246,8 +273,8 @@ def test_it_says_which_claims_and_what_it_depends_on(
 def test_what_is_not_of_the_paper_is_not_said_to_be() -> None:
     for claim in (table.CLAIMS[0], table.CLAIMS[-1]):
         page = render([CheckResult(claim, claim.checks[0], Finding(Verdict.OPEN, "none"), "", 0.0)], Effort())
-        assert ("<dt>Stated here</dt>" in page) == claim.ours
-        assert ("<dt>The paper says</dt>" in page) != claim.ours
+        assert ("<h4>Stated here</h4>" in page) == claim.ours
+        assert ("<h4>The paper says</h4>" in page) != claim.ours
 
 
 def test_every_check_of_the_paper_has_a_place_of_its_own() -> None:

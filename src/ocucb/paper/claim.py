@@ -13,6 +13,15 @@ from ocucb.lab.study import Size
 Option = TypeVar("Option")
 
 
+class Nature(Enum):
+    """What can come out of a check at all, where that is not both "holds" and "fails"."""
+
+    USUAL = ""
+    IDENTITY = "An identity or a definition: it holds by algebra; checked are its wording and the package's arithmetic."
+    ONE_SIDED = "It may fail, or stay open; it can never hold, as it speaks of a limit, or of all that could be found."
+    IMPOSSIBLE = "It can never hold, whatever the means are."
+
+
 class Verdict(Enum):
     """What a check says of its statement."""
 
@@ -88,6 +97,8 @@ class Check:
     wrong : shows the check's power; None only where the statement fails as printed.
     subject : arguments that differ from the defaults, as where a corrected statement is checked by the same function.
     corrects : the name of the check, in the same claim, whose failed statement this one puts right.
+    nature : whether it can hold and fail, or only one of them.
+    formula : the statement in mathematics, in the TeX that `mathml` knows; `table` puts it here, from formulas.toml.
     """
 
     name: str
@@ -98,6 +109,8 @@ class Check:
     wrong: Wrong | None
     subject: Mapping[str, Any] = field(default_factory=dict)
     corrects: str = ""
+    nature: Nature = Nature.USUAL
+    formula: str = ""
 
     def find(self, effort: Effort) -> Finding:
         """Execute the check."""

@@ -17,8 +17,9 @@ from typing import NamedTuple
 from ocucb.lab.chart import Chart
 from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.paper import table
-from ocucb.paper.claim import Claim, Effort, Table, Verdict
+from ocucb.paper.claim import Check, Claim, Effort, Nature, Table, Verdict
 from ocucb.paper.execute import CheckResult, anchor_of, in_order, name_of
+from ocucb.paper.mathml import to_mathml
 
 PACKAGES = ("ocucb", "numpy", "numba", "scipy")
 LONGEST = 24  # characters of a cell that is kept on one line
@@ -141,19 +142,34 @@ def _check(result: CheckResult) -> str:
     return (
         f'<article class="check {look.kind}" id="{anchor}">\n'
         f'<header><h3><a href="#{anchor}">{escape(result.name)}</a></h3>{badge}</header>\n'
-        f'<dl class="facts">\n{facts}\n</dl>\n{_evidence(result)}{_code(result)}</article>'
+        f'{_statements(result)}<dl class="facts">\n{facts}\n</dl>\n{_evidence(result)}{_code(result)}</article>'
     )
+
+
+def _statements(result: CheckResult) -> str:
+    """Return what is checked, in mathematics and in words; and beside it the statement that puts it right, if any."""
+    claim, check = result.claim, result.check
+    whose = "Stated here" if claim.ours else "The paper should say" if check.corrects else "The paper says"
+    places = "".join(f"<span>{_place(place)}</span>" for place in check.places)
+    told = [_statement(name_of(claim, check), check, whose, f'<p class="places">{places}</p>')]
+    for better in (one for one in claim.checks if one.corrects == check.name):
+        name = name_of(claim, better)
+        told.append(_statement(f"{result.name}, corrected", better, f"Corrected, in {_link(name)}", ""))
+    return f'<div class="statements">\n{"".join(told)}</div>\n'
+
+
+def _statement(name: str, check: Check, whose: str, after: str) -> str:
+    lines = "".join(f"<div>{' '.join(line)}</div>" for line in to_mathml(check.formula)) if check.formula else ""
+    label = escape(f"Formula of {name}")
+    formula = f'<div class="formula" role="group" tabindex="0" aria-label="{label}">{lines}</div>\n' if lines else ""
+    return f'<div class="statement">\n<h4>{whose}</h4>\n{formula}<p>{escape(check.says)}</p>{after}\n</div>\n'
 
 
 def _terms(result: CheckResult) -> Iterable[tuple[str, str, str]]:
     """Yield what is said of a check: the term, the attributes of its text, and the text."""
     check, finding = result.check, result.finding
-    places = "".join(f"<span>{_place(place)}</span>" for place in check.places)
-    yield (
-        "Stated here" if result.claim.ours else "The paper should say" if check.corrects else "The paper says",
-        "",
-        f'{escape(check.says)}<span class="places">{places}</span>',
-    )
+    if check.nature is not Nature.USUAL:
+        yield "Its nature", "", escape(check.nature.value)
     if check.corrects:
         yield "Corrects", "", _link(f"{result.claim.number}-{check.corrects}")
     yield "What was done", "", escape(check.done)
@@ -163,9 +179,6 @@ def _terms(result: CheckResult) -> Iterable[tuple[str, str, str]]:
     yield "What came out", ' class="outcome"', escape(finding.outcome)
     if finding.counterexample:
         yield "Counterexample", ' class="counterexample"', escape(finding.counterexample)
-    better = [one for one in result.claim.checks if one.corrects == check.name]
-    if better:
-        yield "Corrected statement", "", ", ".join(_link(name_of(result.claim, one)) for one in better)
     yield "False-alarm rate", "", _alarm(finding.false_alarm)
     if check.wrong is not None:
         yield "Would fail if", "", escape(check.wrong.says)

@@ -1,6 +1,10 @@
-"""The claims of the paper, in the order of issue and reading."""
+"""The claims of the paper, in the order of reading, and then those of this project; each check with its formula."""
 
 from __future__ import annotations
+
+import importlib.resources
+import tomllib
+from dataclasses import replace
 
 from ocucb.paper.claim import Claim
 from ocucb.paper.claims import (
@@ -32,7 +36,19 @@ from ocucb.paper.claims import (
     worst_case,
 )
 
-CLAIMS = (
+
+def _with_formulas(claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    text = importlib.resources.files("ocucb.paper").joinpath("formulas.toml").read_text(encoding="utf-8")
+    formulas = tomllib.loads(text)
+    return tuple(
+        replace(
+            claim, checks=tuple(replace(one, formula=formulas[str(claim.number)][one.name]) for one in claim.checks)
+        )
+        for claim in claims
+    )
+
+
+_CLAIMS = (
     Claim(1, "The index", index.CHECKS),
     Claim(2, "Theorem 1 at finite time", finite_time.CHECKS),
     Claim(3, "Theorem 1 without end", asymptotics.CHECKS),
@@ -56,3 +72,5 @@ CLAIMS = (
     Claim(17, "A bound with every constant", explicit_bound.CHECKS, ours=True),
     Claim(18, "Proved by interval arithmetic", proved.CHECKS, ours=True),
 )
+
+CLAIMS = _with_formulas(_CLAIMS)

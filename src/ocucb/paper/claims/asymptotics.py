@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Check, Effort, Finding, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Wrong
 from ocucb.paper.regrets import decades, without_warning
 from ocucb.paper.slopes import ClaimedSlope, find_slopes
 from ocucb.policies import UCB, OCUCBn, Policy
@@ -53,5 +53,6 @@ CHECKS: tuple[Check, ...] = (
         "of Lai and Robbins is 1/η in the same units.",
         check_slope,
         Wrong("UCB with the level η log(t²), so that its regret rises twice as fast.", {"algorithm": ucb_squared}),
+        nature=Nature.ONE_SIDED,
     ),
 )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.paper.claims.index import DIGITS, UNIT, E, GameSetting, against
 from ocucb.theory import effective_arms
 
@@ -265,6 +265,7 @@ CHECKS: tuple[Check, ...] = (
         "The formula in exact decimals and the package's function in binary, which must both give K to the last digit.",
         run_equal,
         Wrong("the ratio of gaps is upside down", {"effective": upside_down}),
+        nature=Nature.IDENTITY,
     ),
     Check(
         "best arm",
@@ -274,6 +275,7 @@ CHECKS: tuple[Check, ...] = (
         "The package's value is compared with the limit of k as the gap of an arm goes to 0 beside other best arms.",
         run_best,
         Wrong("0/0 counts as 0", {"convention": ties_do_not_count}),
+        nature=Nature.IDENTITY,
     ),
     Check(
         "rho = 0",
@@ -283,5 +285,6 @@ CHECKS: tuple[Check, ...] = (
         "n/(K T) with t log t for the horizon, as claim 1 compares its games.",
         run_moss,
         Wrong("T in place of K T, as KL-UCB+ has it", {"index": moss_without_arms}),
+        nature=Nature.IDENTITY,
     ),
 )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.paper.constant import RegretInstance, find_constant
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.regrets import decades, format_interval, format_power, regrets
@@ -210,5 +210,6 @@ CHECKS: tuple[Check, ...] = (
         "that it does not grow is no evidence for it, as a smaller η has less regret at every n that can be played.",
         check_eta,
         Wrong("η - 1 in place of η in the index, so that no confidence is left as η falls to 1.", {"algorithm": thin}),
+        nature=Nature.ONE_SIDED,
     ),
 )

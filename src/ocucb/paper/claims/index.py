@@ -17,7 +17,7 @@ import numpy as np
 
 from ocucb import Bandit
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.policies import POLICIES
 
 DIGITS = Context(prec=40)
@@ -265,6 +265,7 @@ CHECKS: tuple[Check, ...] = (
         "formula, evaluated as printed, double sum and all, to 40 digits.",
         run_index,
         Wrong("the exponents ρ and 1 - ρ are exchanged in the sum", {"index": exchanged}),
+        nature=Nature.IDENTITY,
     ),
     Check(
         "rewriting",
@@ -275,6 +276,7 @@ CHECKS: tuple[Check, ...] = (
         "binary arithmetic against its derived rounding.",
         run_rewriting,
         Wrong("the exponent is 1 - ρ", {"exponent": complement}),
+        nature=Nature.IDENTITY,
     ),
     Check(
         "order",

@@ -9,7 +9,7 @@ from functools import partial
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.lab.problem import Problem, bernoulli_rare, bernoulli_worst_case, worst_case
 from ocucb.noise import Bernoulli
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.paper.claims.finite_time import problems
 from ocucb.paper.constant import RegretInstance, find_constant
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
@@ -240,5 +240,6 @@ CHECKS: tuple[Check, ...] = (
         "failure.",
         check_slope,
         Wrong("UCB with the level η log(t²), so that its regret rises twice as fast.", {"algorithm": ucb_squared}),
+        nature=Nature.ONE_SIDED,
     ),
 )

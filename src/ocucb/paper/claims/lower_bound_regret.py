@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ocucb.paper.claim import Check, Effort, Finding, Table, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.claims.lower_bound_testing import TestingInstance, instances, verdict_of
 from ocucb.theory import effective_arms, gaps, lower_bound_alternative
 
@@ -121,6 +121,7 @@ CHECKS: tuple[Check, ...] = (
         Wrong("the probability is δ = y/2", {"probability": half}),
         {"probability": all_but_one, "itself": False},
         "factor",
+        nature=Nature.IDENTITY,
     ),
     Check(
         "last line",

@@ -28,7 +28,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.theory import effective_arms, gaps, lower_bound_condition
 
 GAPS = (
@@ -244,6 +244,7 @@ CHECKS: tuple[Check, ...] = (
         "Means of many kinds, and n = 2, 4, ... up to 2⁶⁰: which meet the condition? The best arm has Δ = 0.",
         run_assumption,
         None,
+        nature=Nature.IMPOSSIBLE,
     ),
     Check(
         "assumption, arms with a gap",

@@ -11,7 +11,7 @@ import numpy as np
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
 from ocucb.paper.paired import change, format_percent, size
 from ocucb.paper.regrets import format_power, regrets, without_warning
@@ -256,6 +256,7 @@ CHECKS: tuple[Check, ...] = (
         "change by a quarter would be called sensitive; that none was found decides nothing.",
         check_sensitivity,
         Wrong("η is multiplied by 2ρ, so that ρ widens the confidence interval itself.", {"algorithm": widened}),
+        nature=Nature.ONE_SIDED,
     ),
     Check(
         "usual problems",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, at_most, mean_interval
 from ocucb.paper.regrets import decades, format_interval, format_power, regrets, without_warning
 from ocucb.paper.slopes import slope
@@ -98,5 +98,6 @@ CHECKS: tuple[Check, ...] = (
         "t, which is 1.6 at t = 10⁵ still.",
         check_small_eta,
         Wrong("η = 2 for all time.", {"algorithms": {"η = 2": eta_two}}),
+        nature=Nature.ONE_SIDED,
     ),
 )
