@@ -58,6 +58,7 @@ def test_a_true_inequality_is_proved_in_two_dimensions() -> None:
         (proved.survival, {"limit": 0.8}),  # 0.81 at η = 1
         (proved.power_and_logarithm, {"limit": 1.999}),
         (proved.data_processing, {"share": 0.5}),
+        (proved.two_arms, {"share": 0.5}),
     ],
 )
 def test_constants_just_too_small_are_not_proved(run: proved.Proof, subject: dict[str, float]) -> None:

@@ -40,7 +40,7 @@ LETTERS = _commands("""
     alpha α beta β gamma γ delta δ varepsilon ε eta η theta θ kappa κ lambda λ mu μ pi π rho ρ tau τ omega ω
     Delta Δ Lambda Λ Phi Φ Omega Ω P ℙ E 𝔼 R ℝ Z ℤ ind 𝟙 ell ℓ infty ∞ ldots … cdots ⋯
 """)
-OPERATORS = {mark: mark for mark in "+=,;:/<>|"} | {"-": "−", "*": "∗"}
+OPERATORS = {mark: mark for mark in "+=,;:/<>|"} | {r"\#": "#"} | {"-": "−", "*": "∗"}
 OPERATORS |= _commands("""
     le ≤ ge ≥ ne ≠ in ∈ to → approx ≈ sim ∼ cdot · exists ∃ forall ∀ neg ¬ mid ∣ Rightarrow ⇒
 """)

@@ -128,6 +128,28 @@ def data_processing(effort: Effort, *, share: float = 0.25) -> Finding:
     return prove((Part("the margin at k = 2, n = 2, over L = log(1/y)", margin, ((0.0, 40.0),)),))
 
 
+def two_arms(effort: Effort, *, share: float = 0.25) -> Finding:
+    """Prove that no policy is below both statements, for two arms; share is the constant of the first."""
+
+    def margin(log: Ball) -> Ball:
+        least = ball(2.0).log()
+        p = log * (-log).exp() * share / least
+        entropy = minus_x_log_x(p) - (1 - p) * (1 - p).log()
+        return (1 - 2 * share) * log + least - p * (log + least) - entropy
+
+    return prove(
+        (
+            Part("L/2 + log 2 > p(L + log 2) + h(p), p = L e^-L/(4 log 2)", margin, ((0.0, 40.0),)),
+            Part(
+                "p < 1/2, so that the right side rises with p",
+                lambda _: 0.5 - share / ball(2.0).log() / ball(1.0).exp(),
+                ((0.0, 0.0),),
+            ),
+            Part("1 ≤ 2 log 2", lambda _: 2 * ball(2.0).log() - 1, ((0.0, 0.0),)),
+        )
+    )
+
+
 def last_line(effort: Effort, *, rivals: int = 3) -> Finding:
     """Prove Δ'² ≤ k' log n: for a best arm of μ, and for another one, which has k' ≥ rivals."""
 
@@ -229,6 +251,19 @@ CHECKS: tuple[Check, ...] = (
         "log 2 > 1; so k = 2 and n = 2 are the worst. By boxes: L up to 40; beyond, the last term is below 3L² e^-L.",
         data_processing,
         Wrong("1 in place of 1/4 in eq. lower1.", {"share": 1.0}),
+    ),
+    Check(
+        "two arms",
+        ("app:lower",),
+        "Appendix A for two arms: for any strategy, all n ≥ 2 and all gaps up to 1 that meet the condition, R_μ ≥ "
+        "(1/4Δ) log(1/y) or R_μ' ≥ (1/2Δ) log(1/y), 1/y = nΔ²/(2 log n).",
+        "In words: let R_μ be less, L = log(1/y). Then E[T_2] < L/(4Δ²), so P(T_2 ≥ n/2) ≤ p = L e^-L/(4 log n) by "
+        "Markov, and the divergence of all rounds is below L/2. By data processing (1-p) log(1/q) ≤ L/2 + h(p) for q "
+        "= P'(T_2 < n/2), so q ≥ y/2 if p(L + log 2) + h(p) ≤ L/2 + log 2. That is hardest at n = 2, as its left side "
+        "rises with p < 1/2. Then R_μ' ≥ (nΔ/2)(y/2) = log(n)/(2Δ), and log n ≥ log(1/y) as Δ² ≤ 1 ≤ 2 log n. By "
+        "boxes: L up to 40; beyond, p(L + log 2) + h(p) < L² e^-L.",
+        two_arms,
+        Wrong("1 in place of 1/4 in statement 1.", {"share": 1.0}),
     ),
     Check(
         "last line",

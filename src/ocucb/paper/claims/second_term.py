@@ -9,7 +9,11 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claims.decomposition import Times, random_times
+from ocucb.paper.runs import Run, settings, unlucky_settings, worst_runs
+from ocucb.theory.confidence import confidence_alpha, confidence_beta
 
+ROUNDING = 1e-12
 CONSTANT = 15.6  # 2 √(16 (1 + log 16)): two blocks per arm, and bounds in a block that differ by 16 (1 + log 16)
 
 
@@ -45,6 +49,47 @@ def check_confidence(effort: Effort, *, mean: Callable[[Floats], float] = arithm
         f"Σ over A_2 is at most {worst:.6f} times what it is with ω in place of each T_j.",
         counterexample=example if fails else "",
     )
+
+
+def check_tapes(effort: Effort, *, counted: bool = True) -> Finding:
+    """Follow runs in which Δ_2 ≤ Δ_J/4, and compare Σ_j min{s, T_j^ρ s^(1-ρ)} with what ω makes of it, in each round.
+
+    counted : ω has the pulls of A_2 that β and the τ_i allow; otherwise it is 1 there.
+    """
+    n, worst, example, states, rows = effort.pick(1000, 10_000), 0.0, "", 0, []
+    for setting in (*settings(n), *unlucky_settings(n)):
+        most = 0.0
+        for run in worst_runs(setting, setting.policy, effort.seed, effort.pick(50, 1000), effort.pick(2, 30)):
+            times, candidates = random_times(run)
+            for width in (one for one in candidates if 0.0 < 4.0 * times.gap[1] <= one or 0.0 == times.gap[1] < one):
+                limits = pulls_allowed(run, times, width, counted)
+                own = run.pulls[:, :1].astype(np.float64)
+                rest = own ** (1.0 - setting.rho)
+                left = np.minimum(own, run.pulls**setting.rho * rest).sum(axis=1)
+                right = np.minimum(own, limits**setting.rho * rest).sum(axis=1)
+                states += left.size
+                most = max(most, float((left / right).max()))
+                if most > max(worst, 1.0 + ROUNDING):
+                    example = f"{setting}, seed {effort.seed}, Δ_J = {width:g}: {most:.4g} times"
+                worst = max(worst, most)
+        rows.append((str(setting), f"{setting.bad_luck:g}", f"{most:.4f}" if most else "no such Δ_J"))
+    return Finding(
+        Verdict.FAILS if example else Verdict.HOLDS,
+        f"In {states:,} states Σ_j min{{s, T_j^ρ s^(1-ρ)}} is at most {worst:.4f} times what it is with ω.",
+        counterexample=example,
+        tables=(Table("With T_j over with ω_j", ("setting", "best arm too low by", "largest"), tuple(rows)),),
+    )
+
+
+def pulls_allowed(run: Run, times: Times, width: float, counted: bool) -> Floats:
+    """Return ω: τ_j on A_1, the mean of what A_2 may be pulled on A_2, ∞ elsewhere; β comes from the tape of arm 2."""
+    setting, gap, settled = run.setting, times.gap, times.settled.astype(np.float64)
+    far, middle = gap > 2.0 * width, (gap >= width) & (gap <= 2.0 * width)
+    limits = np.where(far, settled, math.inf)
+    centred = run.tape[1] - setting.problem.means[1]
+    alpha = min(float(confidence_alpha(centred, width / 4.0, setting.eta, setting.rho, limits)), 1e300)
+    shared = (1.0 + float(confidence_beta(alpha)) + float(settled[middle].sum())) / float(middle.sum())
+    return np.asarray(np.where(middle, shared if counted else 1.0, limits))
 
 
 def check_blocks(effort: Effort, *, constant: float = CONSTANT) -> Finding:
@@ -87,6 +132,16 @@ CHECKS: tuple[Check, ...] = (
         "Pulls of A_2 are drawn over six decades, with s and ρ.",
         check_confidence,
         Wrong("The geometric mean in place of the mean.", {"mean": geometric}),
+    ),
+    Check(
+        "B-big on tapes",
+        ("eq:B-big", "app:lem:second-term"),
+        "If Δ_2 ≤ Δ_J/4, then in every round t ≤ n of a run, with s = T_1(t-1), Σ_j min{s, T_j^ρ s^(1-ρ)} is at most "
+        "the same with ω_j for T_j, so that B_1 is at least what ω makes of it; read with 1 + β for β.",
+        "Runs of OCUCB-n of the largest regret, also on tapes whose best arm disappoints; A_1, A_2, τ_i, β and ω are "
+        "worked out from the tape.",
+        check_tapes,
+        Wrong("ω_j = 1 on A_2.", {"counted": False}),
     ),
     Check(
         "blocks of gaps",
