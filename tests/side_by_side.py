@@ -31,6 +31,8 @@ class SideBySide:
     def __init__(self, policy: Policy, noise: Noise, arms: int, tape: Tape) -> None:
         self.bandit = Bandit(policy, arms, noise, seed=SEED)
         self.policy, self.noise, self.tape = named(policy), (noise.name, asdict(noise)), tape
+        # Fractions are slow, so they are added up only for those who read them.
+        self.reads = noise.family().spreads, policy.rule().variance_bound is not None
         self.rewards: list[list[float]] = [[] for _ in range(arms)]
         self.pending = [0] * arms
         self.retired = [False] * arms
@@ -46,8 +48,8 @@ class SideBySide:
                 len(got) + waiting,
                 reference.added(got) / len(got) if got else None,
                 gone,
-                reference.spread(got, of_all),
-                reference.variance(got),
+                reference.spread(got, of_all) if self.reads[0] else None,
+                reference.variance(got) if self.reads[1] else None,
             )
             for got, waiting, gone in zip(self.rewards, self.pending, self.retired, strict=True)
         ]
