@@ -41,13 +41,20 @@ FALSE_ALARM = 1e-6
 every_policy = pytest.mark.parametrize("policy", POLICY_SAMPLES, ids=str)
 
 
+def make_past() -> tuple[list[int], list[float]]:
+    """Return sixty arms and their rewards."""
+    draw = random.Random(5)
+    pairs = [(arm, float(draw.random() < 0.2 + 0.1 * arm)) for arm in (draw.randrange(6) for _ in range(60))]
+    return [arm for arm, _ in pairs], [reward for _, reward in pairs]
+
+
+PAST = make_past()
+
+
 def learned(policy: Policy, seed: int = 1, shares: dict[str | int, float] | None = None) -> Bandit:
     """Return a bandit of six arms with rewards, some of them pending."""
     bandit = Bandit(policy, 6, Bernoulli(), seed=seed, shares=shares)
-    draw = random.Random(5)
-    for _ in range(60):
-        arm = draw.randrange(6)
-        bandit.learn(arm, float(draw.random() < 0.2 + 0.1 * arm))
+    bandit.learn_many(*PAST)
     bandit.count_pull(2)
     return bandit
 

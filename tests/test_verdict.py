@@ -25,7 +25,7 @@ from ocucb import (
     TopTwo,
     Uniform,
 )
-from ocucb.compiled import BOUND, Floats, address, kernel
+from ocucb.compiled import BOUND, QUANTILE, Floats, address, call_quantile, kernel, reals
 from ocucb.confidence_sequences import against_both, is_better
 from ocucb.verdict import pair_errors
 
@@ -85,13 +85,22 @@ def count_wrong(function: int, family: int, sums: Floats, others: Floats, level:
     return wrong
 
 
+@kernel
+def draw_all(quantile: int, mean: float, uniforms: Floats, family: Floats, rewards: Floats) -> None:
+    for i in range(len(uniforms)):
+        rewards[i] = call_quantile(quantile, (mean, uniforms[i], reals(family.ctypes.data)))
+
+
 @pytest.mark.parametrize("noise", NOISES, ids=str)
 def test_arms_of_equal_means_are_rarely_told_apart(noise: Noise) -> None:
     """At most 1 run in 10 may be wrong, over all rounds at once."""
     runs, rounds, error = 400, 900, 0.1
     uniforms = np.random.default_rng(9).random((2, runs, rounds))
-    draw = np.vectorize(lambda uniform: noise.quantile(0.3, uniform))
-    sums, others = np.cumsum(draw(uniforms), axis=2)
+    family = noise.family()
+    rewards = np.empty_like(uniforms)
+    parameters = np.array([*family.parameters, 0.0])
+    draw_all(address(family.quantile, QUANTILE), 0.3, uniforms.ravel(), parameters, rewards.ravel())
+    sums, others = np.cumsum(rewards, axis=2)
     law = Evidence(noise)
     wrong = count_wrong(law.function, law.family, sums, others, math.log(1.0 / error))
     assert wrong <= stats.binom.ppf(1.0 - FALSE_ALARM, runs, error)
