@@ -11,6 +11,7 @@ intervals", 2021, multiply the martingales of several arms, which gives the comp
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -160,6 +161,13 @@ class Intervals(NamedTuple):
     high: Floats
 
 
+class Errors(NamedTuple):
+    """With which probability one arm is ever called better than any of some arms that is as good."""
+
+    error: float
+    arms: npt.NDArray[np.bool_]
+
+
 def clean_confidence(confidence: object) -> float:
     """Return a confidence as a float, or raise one clear line."""
     value = real("confidence", confidence, "0.95 is usual")
@@ -212,18 +220,14 @@ class ConfidenceSequences:
         lower, upper = np.where(ends[0] <= low, least, ends[0]), np.where(ends[1] >= high, most, ends[1])
         return Intervals(lower[self._state_of], upper[self._state_of])
 
-    def beaten_by(self, arm: int, errors: Floats, rewards: float = 1.0) -> npt.NDArray[np.bool_]:
-        """Return than which arms one arm is certainly better, were there `rewards` times as many of each.
-
-        Errors are the probabilities, one per arm, that this is ever said of an arm that is as good.
-        """
-        beaten = np.zeros(len(errors), dtype=np.bool_)
+    def beaten_by(self, arm: int, errors: Sequence[Errors], rewards: float = 1.0) -> npt.NDArray[np.bool_]:
+        """Return than which of some arms one arm is certainly better, were there `rewards` times as many of each."""
+        beaten = np.zeros(len(self._state_of), dtype=np.bool_)
         best, counts = int(self._state_of[arm]), self._counts * rewards
-        for error in np.unique(errors):
+        for error, arms in errors:
             states = np.zeros(len(counts), dtype=np.bool_)
-            level = math.log(1.0 / error)
-            find_beaten(self._address, self._families, self._means, counts, best, level, states)
-            beaten |= (errors == error) & states[self._state_of]
+            find_beaten(self._address, self._families, self._means, counts, best, math.log(1.0 / error), states)
+            beaten |= arms & states[self._state_of]
         return beaten
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
-from ocucb.confidence_sequences import ConfidenceSequences
+from ocucb.confidence_sequences import ConfidenceSequences, Errors
 from ocucb.labels import Label
 from ocucb.noise import Noise
 from ocucb.notebook_table import MAX_ROWS, html_table
@@ -47,15 +47,17 @@ class Verdict:
         return html_table([f"Verdict, {self.confidence:.4g} confident"], ("", ""), rows)
 
 
-def pair_errors(beater: int, arms: int, first: int) -> Floats:
-    """Return, for each arm, the share of the error spent on its being beaten by one arm though it is a best one.
+def pair_errors(beater: int, arms: int, first: int, error: float) -> list[Errors]:
+    """Return what of the error is spent on an arm's being beaten by one arm though it is a best one.
 
-    For any arm the shares over all others add up to 1 at most, however many are added to the `first` ones.
+    For any arm this adds up, over all others, to the error at most, however many are added to the `first` ones.
     """
+    early = np.arange(arms) < first
     if beater >= first:
         added = beater - first + 1
-        return np.full(arms, (1.0 - FOR_FIRST_ARMS) / (added * (added + 1.0)))
-    return np.where(np.arange(arms) < first, FOR_FIRST_ARMS / max(first - 1, 1), FOR_FIRST_ARMS / first)
+        return [Errors(error * (1.0 - FOR_FIRST_ARMS) / (added * (added + 1.0)), np.ones_like(early))]
+    spent = [Errors(error * FOR_FIRST_ARMS / max(first - 1, 1), early)]
+    return spent if first == arms else [*spent, Errors(error * FOR_FIRST_ARMS / first, ~early)]
 
 
 class Comparison:
@@ -82,20 +84,18 @@ class Comparison:
         spreads: Floats | None = None,
     ) -> None:
         self._sequences = ConfidenceSequences(noise, means, counts, spreads)
-        self._playing, self._first, self._error = playing, first, error
+        self._playing = playing
         low, _ = self._sequences.intervals(error)
         known = playing & (counts > 0)
         # Every arm is compared with two others: that of the largest mean, and that of the largest lower bound. Another
         # might rule out one arm more, at the cost of all pairs; a verdict is then late, never wrong.
-        self._leaders = (
-            {int(np.argmax(np.where(known, bound, -np.inf))) for bound in (means, low)} if known.any() else set()
-        )
+        leaders = {int(np.argmax(np.where(known, bound, -np.inf))) for bound in (means, low) if known.any()}
+        self._errors = {leader: pair_errors(leader, len(playing), first, error) for leader in leaders}
 
     def beaten(self, rewards: float = 1.0) -> npt.NDArray[np.bool_]:
         """Return which arms are certainly not the best, were there `rewards` times as many of each."""
         beaten = ~self._playing
-        for leader in self._leaders:
-            errors = self._error * pair_errors(leader, len(beaten), self._first)
+        for leader, errors in self._errors.items():
             beaten |= self._sequences.beaten_by(leader, errors, rewards)
         return beaten
 
