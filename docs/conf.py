@@ -22,7 +22,7 @@ def digest_of_sources() -> str:
     """Return a digest of all that what a tutorial prints depends on, besides the tutorial."""
     files = [ROOT / "constraints.txt", *(ROOT / "src").rglob("*"), *(ROOT / "client" / "src").rglob("*")]
     seen = hashlib.sha256()
-    for file in sorted(file for file in files if file.is_file() and file.suffix != ".pyc"):
+    for file in sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts):
         seen.update(file.read_bytes())
     return seen.hexdigest()[:16]
 
@@ -43,6 +43,7 @@ extensions = [
     "motion_page",
     "notebooks",
     "package_reference",
+    "question_chart",
     "repository_links",
 ]
 exclude_patterns = ["_build", "_ext"]

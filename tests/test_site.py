@@ -99,9 +99,22 @@ def test_it_is_read_and_searched_without_a_network(site: Path, browser: Browser)
 
 
 def test_a_phone_shows_all_of_it(site: Path, browser: Browser) -> None:
-    for page in ("index", "theorem", "reference/library", "reference/http"):
+    for page in ("index", "theorem", "howto/choose_policy", "reference/library", "reference/http"):
         with visit(browser, site / f"{page}.html", width=390, scheme="dark") as seen:
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, page
+
+
+def test_the_questions_of_choosing_a_policy_are_drawn(site: Path, browser: Browser) -> None:
+    """Of the list that stands below: every question, and every link, in lines that fit."""
+    page = site / "howto" / "choose_policy.html"
+    with visit(browser, page, width=390, scheme="dark") as seen:
+        chart = seen.page.locator("svg.question-chart")
+        assert chart.locator("rect.asked").count() == seen.page.locator("details ol > li").count() == 5
+        links = [link.get_attribute("href") for link in chart.locator("a").all()]
+        assert links == [link.get_attribute("href") for link in seen.page.locator("details ol a").all()]
+        assert all((page.parent / str(link)).is_file() for link in links)
+        ends = "all => all.map(one => one.getBBox().x + one.getBBox().width)"
+        assert max(chart.locator("text").evaluate_all(ends)) < 376
 
 
 def test_the_moving_picture_moves_on_its_page(site: Path, browser: Browser) -> None:
