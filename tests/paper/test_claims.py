@@ -38,10 +38,7 @@ def _a_shard_is_played_once() -> Iterator[None]:
 def test_a_check_finds_what_is_true_and_has_the_power_to_fail(check: Check) -> None:
     finding = check.find(EFFORT)
     assert finding.outcome
-    if finding.verdict is Verdict.FAILS:
-        assert finding.counterexample
-    else:
-        assert check.wrong is not None
+    assert (finding.verdict is Verdict.FAILS) == (check.wrong is None) == bool(finding.counterexample)
     if check.nature is Nature.IDENTITY:
         assert (finding.verdict, finding.false_alarm) == (Verdict.HOLDS, 0.0)
     if check.nature is Nature.ONE_SIDED:

@@ -45,7 +45,8 @@ OPERATORS |= _commands("""
     le ≤ ge ≥ ne ≠ in ∈ to → approx ≈ sim ∼ cdot · exists ∃ forall ∀ neg ¬ mid ∣ Rightarrow ⇒
 """)
 RELATIONS = "≤≥=<>≠≈∼⇒"
-BREAKS = (*(word for word, sign in OPERATORS.items() if sign in RELATIONS), r"\quad", r"\qquad")
+QUADS = (r"\quad", r"\qquad")
+SHORT = 3  # atoms before a relation that stay with it
 OPENING = {"(": "(", "[": "[", r"\{": "{", r"\lceil": "⌈", r"\lfloor": "⌊"}
 CLOSING = {")": ")", "]": "]", r"\}": "}", r"\rceil": "⌉", r"\rfloor": "⌋"}
 FENCES = OPENING | CLOSING | {"|": "|", ".": ""}
@@ -60,11 +61,8 @@ ACCENTS = {r"\hat": "^", r"\tilde": "~"}
 def to_mathml(tex: str) -> list[list[str]]:
     r"""Return the lines of a formula, each as `<math>` elements between which a narrow page may break it.
 
-    >>> [[left, right]] = to_mathml(r"x_i \le 2")
-    >>> left
-    '<math displaystyle="true"><msub><mi>x</mi><mi>i</mi></msub></math>'
-    >>> right
-    '<math displaystyle="true"><mo form="infix">≤</mo><mn>2</mn></math>'
+    >>> to_mathml("x_i")
+    [['<math displaystyle="true"><msub><mi>x</mi><mi>i</mi></msub></math>']]
     """
     parser = _Parser(WORD.findall(_hide_text(tex)))
     lines = [parser.pieces()]
@@ -113,13 +111,15 @@ class _Parser:
 
     def row(self) -> str:
         """Return all up to what ends it as one."""
-        return "".join(self.pieces(breaks=()))
+        return "".join(self.pieces())
 
-    def pieces(self, breaks: Sequence[str] = BREAKS) -> list[str]:
-        """Return all up to the end, or up to what ends it, in pieces: broken before some words outside brackets."""
-        found, atoms, depth = [], list[Atom](), 0
+    def pieces(self) -> list[str]:
+        """Return all up to what ends it, in pieces: broken before quads, and before relations if no quad came first."""
+        found, atoms, depth, sides = [], list[Atom](), 0, False
         while self.next and self.next not in ("}", "&", r"\\", r"\right", r"\end"):
-            if self.next in breaks and depth == 0 and atoms:
+            relation = OPERATORS.get(self.next, ",") in RELATIONS and not sides and len(atoms) > SHORT
+            if depth == 0 and (self.next in QUADS or relation):
+                sides = sides or self.next in QUADS
                 found.append(atoms)
                 atoms = []
             atoms.append(self._scripted(_before(found, atoms)))

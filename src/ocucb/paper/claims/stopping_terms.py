@@ -77,16 +77,18 @@ def judge(effort: Effort, purpose: int, ratio: Callable[[Outcome], float], says:
         count += 1
         most[kind] = max(most[kind], value)
         if value > worst:
-            worst, example = value, f"{one}: {value:.4g} times"
+            worst, example = value, f"{one}: {_number(value)} times"
     fails = worst > 1.0 + ROUNDING
     return Finding(
         Verdict.FAILS if fails else Verdict.HOLDS,
-        f"In {count:,} outcomes the left side is at most {worst:.4g} times the right: {says}.",
+        f"In {count:,} outcomes the left side is at most {_number(worst)} times the right: {says}.",
         counterexample=example if fails else "",
-        tables=(
-            Table("Left over right, the largest", tuple(KINDS), (tuple(f"{value:.4g}" for value in most.values()),)),
-        ),
+        tables=(Table("Left over right, the largest", tuple(KINDS), (tuple(map(_number, most.values())),)),),
     )
+
+
+def _number(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.4g}"
 
 
 def check_easy(effort: Effort, *, factor: float = 2.0) -> Finding:
