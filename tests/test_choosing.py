@@ -23,6 +23,7 @@ from ocucb import (
     EpsilonGreedy,
     Greedy,
     HorizonError,
+    KLUCBPlus,
     MaillardSampling,
     OcucbError,
     OCUCBn,
@@ -91,6 +92,32 @@ def test_several_arms_by_falling_index(policy: Policy) -> None:
         assert bandit.rounds == before.rounds + count
         assert (bandit.pulls - before.pulls).tolist() == [int(arm in order[:count]) for arm in range(6)]
         assert bandit.peek() == Bandit.from_dict(bandit.to_dict()).peek()
+
+
+@pytest.mark.parametrize("policy", [policy for policy in POLICY_SAMPLES if policy.rule().score is None], ids=str)
+def test_named_arms_in_a_game(policy: Policy) -> None:
+    """Some have led, some have challenged, some were never pulled."""
+    bandit, luck = Bandit(policy, 6, Bernoulli(), seed=1), random.Random(1)
+    for _ in range(300):
+        named, values = luck.sample(range(6), luck.randint(1, 6)), bandit.indices()
+        assert bandit.peek(named) == max(sorted(named), key=lambda arm: values[arm])
+        arm = bandit.choose()
+        assert isinstance(arm, int)
+        bandit.learn(arm, float(luck.random() < 0.3 + 0.1 * arm))
+
+
+@pytest.mark.parametrize("policy", [OCUCBn(), KLUCBPlus()], ids=str)
+def test_several_arms_in_equal_states(policy: Policy) -> None:
+    """One stands for all of them when the largest index is looked for, and yet each comes in its turn."""
+    bandit, luck = Bandit(policy, 9), random.Random(1)
+    for _ in range(100):
+        order = np.argsort(-bandit.indices(), kind="stable").tolist()
+        count = luck.randint(1, 9)
+        chosen = bandit.choose_many(count)
+        assert chosen == order[:count]
+        for arm in chosen:
+            bandit.learn(arm, 0.5)
+        bandit.learn(bandit.choose(), 0.5)
 
 
 @every_policy
