@@ -28,6 +28,16 @@ DECISIONS = 10_000_000
 STEPS = 10
 AT_ONCE = 1000
 NAME = "buttons"
+HEADER = [
+    "decisions",
+    "MiB of memory",
+    "MiB of database",
+    "rows",
+    "s to read it",
+    "MiB of files",
+    "s to play",
+    "s to archive",
+]
 
 
 def main(decisions: int = DECISIONS) -> None:
@@ -48,19 +58,9 @@ def main(decisions: int = DECISIONS) -> None:
             done = archive_log(store, NAME, folder, 0.0)
             archived = time.perf_counter() - began
             rows.append(_measure(store, folder, step * (decisions // STEPS), played, archived, done.upto))
+            write("service_retention", f"{__doc__}\nHere with {decisions:,} decisions.", HEADER, rows)
         engine.close()
         store.close()
-    header = [
-        "decisions",
-        "MiB of memory",
-        "MiB of database",
-        "rows",
-        "s to read it",
-        "MiB of files",
-        "s to play",
-        "s to archive",
-    ]
-    write("service_retention", f"{__doc__}\nHere with {decisions:,} decisions.", header, rows)
 
 
 async def _create(engine: Engine) -> None:

@@ -38,8 +38,7 @@ class Box:
 def serve_together(node: Node, requests: list[Request]) -> list[PendingRequest]:
     """Serve requests in one batch, by an engine whose thread does not run."""
     engine, box = Engine(node.store), Box()
-    for request in requests:
-        engine.submit(PendingRequest(request, box))
+    engine.submit([PendingRequest(request, box) for request in requests])
     batch, _ = engine._next_batch()
     assert len(batch) == len(requests)
     for target in {target for request in requests if (target := target_of(request)) is not None}:

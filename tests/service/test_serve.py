@@ -344,10 +344,11 @@ def test_uvicorn_has_what_connections_extend() -> None:
         return HttpToolsProtocol(uvicorn.Config(nothing), ServerState(), {})
 
     protocol = asyncio.run(make_protocol())
-    values = ("limit_concurrency", "app", "connections", "tasks", "transport")
-    methods = ("connection_made", "data_received", "send_400_response")
-    parsed = ("on_message_begin", "on_headers_complete", "on_message_complete")
-    moved = [name for name in (*values, *methods, *parsed) if not hasattr(protocol, name)]
+    values = ("limit_concurrency", "app", "connections", "tasks", "transport", "cycle", "pipeline", "parser", "headers")
+    states = ("app_state", "server_state", "timeout_keep_alive", "loop")
+    methods = ("connection_made", "connection_lost", "data_received", "send_400_response", "on_response_complete")
+    parsed = ("on_message_begin", "on_headers_complete", "on_body", "on_message_complete")
+    moved = [name for name in (*values, *states, *methods, *parsed) if not hasattr(protocol, name)]
     moved += [name for name in ("startup", "on_tick", "capture_signals") if not hasattr(uvicorn.Server, name)]
     assert not moved, f"uvicorn {uvicorn.__version__} has moved {moved}: see src/ocucb/service/connections.py, serve.py"
 

@@ -7,8 +7,8 @@ import contextlib
 import math
 import threading
 import time
-from collections import deque
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, overload
 
 from ocucb.service.errors import UnavailableError
@@ -41,6 +41,7 @@ from ocucb.service.requests import (
 from ocucb.verdict import Verdict
 
 TIMEOUT = 10.0  # seconds
+MAX_GATHERED = 256  # requests, before they are handed over in any case
 Change: TypeAlias = Create | SetStatus | Delete | AddArm | RetireArm | SetShares | SetWinnerRule | ImportLog
 
 
@@ -100,11 +101,26 @@ class PendingRequest:
         return self.answer.read() if isinstance(self.answer, UnreadView | UnreadVerdict) else self.answer
 
 
+def fail(requests: Iterable[PendingRequest], error: Exception) -> None:
+    """Answer requests by an error."""
+    for pending in requests:
+        pending.answer, pending.error = None, error
+
+
+def deliver(answered: Iterable[PendingRequest]) -> None:
+    """Tell all callers that their requests are answered."""
+    by_caller: defaultdict[Caller, list[PendingRequest]] = defaultdict(list)
+    for pending in answered:
+        by_caller[pending.caller].append(pending)
+    for caller, theirs in by_caller.items():
+        caller.deliver(theirs)
+
+
 class RequestQueue(Protocol):
     """Takes requests, and has their callers told when they are answered."""
 
-    def submit(self, pending: PendingRequest) -> None:
-        """Queue a request. BusyError if too many wait, UnavailableError after the end."""
+    def submit(self, requests: Sequence[PendingRequest]) -> None:
+        """Queue requests; those that cannot wait are answered at once, by an error that says why."""
 
 
 class ThreadCaller:
@@ -132,7 +148,7 @@ class ThreadCaller:
     def ask(self, request: Request, api_key: str | None = None) -> Answer:
         """Return the answer once it is durable, or raise its error. `api_key`: an id; DeniedError if it is revoked."""
         pending = PendingRequest(request, self, threading.Event(), api_key, self._timeout)
-        self._queue.submit(pending)
+        self._queue.submit([pending])
         if not pending.waiter.wait(self._timeout):
             raise _timed_out(self._timeout, [pending])
         return pending.result()
@@ -147,8 +163,9 @@ class LoopCaller:
     """Asks from one event loop. A batch wakes the loop once, however many of its requests were in it.
 
     All wait equally long, so those who ask first time out first: a queue and one timer serve all of them, where a timer
-    for each request would cost more than everything else that asking costs. What is asked in one turn of the loop is
-    handed over together at its end: the engine would take the first alone, and make a batch of it.
+    for each request would cost more than everything else that asking costs. What is asked is handed over together once
+    a turn of the loop has brought nothing more: the engine would take the first alone and make a batch of it, and two
+    threads that run Python at the same time take twice as long.
     """
 
     def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT) -> None:
@@ -157,6 +174,7 @@ class LoopCaller:
         self._waiting: deque[tuple[float, PendingRequest]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._new: list[PendingRequest] = []
+        self._gathered = 0
 
     @overload
     async def ask(self, request: Decide, api_key: str | None = None) -> tuple[Decision, ...]: ...
@@ -198,20 +216,18 @@ class LoopCaller:
         return all_pending
 
     def _hand_over(self, pending: PendingRequest) -> None:
-        """Queue a request at the end of this turn of the loop."""
+        """Queue a request, with all that is asked in this turn of the loop and the next ones."""
         self._new.append(pending)
         if len(self._new) == 1:
             self._loop.call_soon(self._submit_new)
 
     def _submit_new(self) -> None:
-        new, self._new = self._new, []
-        for pending in new:
-            try:
-                self._queue.submit(pending)
-            except UnavailableError as error:
-                pending.error = error
-                if not pending.waiter.done():
-                    pending.waiter.set_result(True)
+        if self._gathered < len(self._new) < MAX_GATHERED:
+            self._gathered = len(self._new)
+            self._loop.call_soon(self._submit_new)
+            return
+        new, self._new, self._gathered = self._new, [], 0
+        self._queue.submit(new)
 
     def _wait(self, pending: PendingRequest) -> asyncio.Future[bool]:
         """Return a future that becomes True with the answer, or False at the timeout."""

@@ -1,6 +1,7 @@
 """Connections that cannot be held for ever: a request must arrive within a time, and its head within a size.
 
-What is answered here, before the app is asked, has the shape of all errors.
+What is answered here, before the app is asked, has the shape of all errors. Requests of the hot routes are handed to
+the gateway as soon as they have come whole, and its answers sent as they are: ASGI costs as much as a decision.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import json
 import secrets
 import time
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 MAX_HEAD_BYTES = 65_536  # request line and headers
 MAX_JOINED_BYTES = 16_384
 MAX_ARRIVAL_SECONDS = 60.0  # for a whole request, from its first byte or from when the connection was made
+BODY_SECONDS = 0.05  # for a body to follow its head; if it takes longer, ASGI waits for it
+DIRECT = "ocucb.direct"  # the gateway, in the state that the app shares with its server
 
 
 class JoinedWrites:
@@ -44,6 +47,11 @@ class JoinedWrites:
         if self._size > MAX_JOINED_BYTES:
             self._send()
 
+    def send(self, data: bytes) -> None:
+        """Send a whole answer, after what was written before."""
+        self._written.append(data)
+        self._send()
+
     def close(self) -> None:
         """Close the connection when all is sent."""
         self._send()
@@ -55,15 +63,53 @@ class JoinedWrites:
             self._transport.write(b"".join(written))
 
 
+class DirectServer(Protocol):
+    """The gateway, as far as connections know it."""
+
+    def begin_direct(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> Any:
+        """Return a POST that can be served without ASGI; None if it cannot."""
+
+    async def serve_direct(self, context: Any) -> tuple[int, bytes, bytes]:
+        """Serve it once its body is there, and return the answer: status, headers as they are sent, and body."""
+
+
+class _NoEvent:
+    """What nobody waits for."""
+
+    def set(self) -> None:
+        """Wake nobody."""
+
+
+class DirectCycle:
+    """A request under way that has no ASGI, in the place where uvicorn keeps its own."""
+
+    __slots__ = ("disconnected", "keep_alive", "response_complete", "task")
+    task: asyncio.Task[None]
+    message_event = _NoEvent()
+
+    def __init__(self, keep_alive: bool) -> None:
+        self.keep_alive, self.disconnected, self.response_complete = keep_alive, False, False
+
+
 class Connection(HttpToolsProtocol):
     """Notes when a request began to arrive, and refuses a head that does not end."""
 
     _began: float | None = None
     _head: int | None = 0
+    _direct: Any = None  # a request that ASGI need not know, while its body arrives
+    _body_timer: asyncio.TimerHandle | None = None
+    _idle_since: float | None = None  # a direct request was answered
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(cast("asyncio.Transport", JoinedWrites(transport)))
+        self._writes = JoinedWrites(transport)
+        super().connection_made(cast("asyncio.Transport", self._writes))
+        self._server: DirectServer | None = self.app_state.get(DIRECT)
         self._began = time.monotonic()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._direct is not None:
+            self._forget_direct()
+        super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         self._began, self._head = time.monotonic(), 0
@@ -71,13 +117,79 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head = None
+        if (
+            self._server is not None
+            and (self.cycle is None or self.cycle.response_complete)
+            and self.parser.get_method() == b"POST"
+            and not self._is_full()
+        ):
+            self._direct = self._server.begin_direct(self.url, self.headers)
+        if self._direct is None:
+            self._start_asgi()
+
+    def _is_full(self) -> bool:
+        most = self.limit_concurrency
+        return most is not None and max(len(self.connections), len(self.tasks)) >= most
+
+    def _start_asgi(self) -> None:
         most, app = self.limit_concurrency, self.app
-        if most is not None and max(len(self.connections), len(self.tasks)) >= most:
+        if self._is_full():
             self.limit_concurrency, self.app = None, _busy
         try:
             super().on_headers_complete()
         finally:
             self.limit_concurrency, self.app = most, app
+
+    def on_body(self, body: bytes) -> None:
+        if self._direct is None:
+            super().on_body(body)
+        else:
+            self._direct.body += body
+
+    def on_message_complete(self) -> None:
+        self._began = None
+        if self._direct is None:
+            super().on_message_complete()
+            return
+        context = self._forget_direct()
+        self.cycle = cycle = DirectCycle(self.parser.should_keep_alive())  # type: ignore[assignment]
+        cycle.task = self.loop.create_task(self._serve_direct(context, cycle))
+        self.tasks.add(cycle.task)
+
+    def _forget_direct(self) -> Any:
+        context, self._direct = self._direct, None
+        if self._body_timer is not None:
+            self._body_timer.cancel()
+            self._body_timer = None
+        return context
+
+    def _wait_in_asgi(self) -> None:
+        """Let ASGI wait for a body that is slow: it knows for how long, and what to say then."""
+        context = self._forget_direct()
+        self._start_asgi()
+        if context.body:
+            super().on_body(context.body)
+
+    async def _serve_direct(self, context: Any, cycle: DirectCycle) -> None:
+        try:
+            status, headers, body = await self._server.serve_direct(context)  # type: ignore[union-attr]
+            if not cycle.disconnected:
+                self._send_direct(cycle, status, headers, body)
+        finally:
+            self.tasks.discard(cycle.task)
+
+    def _send_direct(self, cycle: DirectCycle, status: int, headers: bytes, body: bytes) -> None:
+        ours = b"".join([b"%s: %s\r\n" % pair for pair in self.server_state.default_headers])
+        end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+        self._writes.send(b"".join((STATUS_LINE[status], ours, headers, end, body)))
+        cycle.response_complete = True
+        if not cycle.keep_alive:
+            self.transport.close()
+        if self.pipeline:
+            self.on_response_complete()
+        else:
+            self.server_state.total_requests += 1
+            self._idle_since = time.monotonic()
 
     def send_400_response(self, msg: str) -> None:
         body = _error("bad-http", msg)
@@ -85,19 +197,20 @@ class Connection(HttpToolsProtocol):
         self.transport.write(b"HTTP/1.1 400 Bad Request\r\n" + head.encode() + body)
         self.transport.close()
 
-    def on_message_complete(self) -> None:
-        self._began = None
-        super().on_message_complete()
-
     def data_received(self, data: bytes) -> None:
+        self._idle_since = None
         super().data_received(data)
+        if self._direct is not None and self._body_timer is None:
+            self._body_timer = self.loop.call_later(BODY_SECONDS, self._wait_in_asgi)
         if self._head is not None and self._began is not None:
             self._head += len(data)
             if self._head > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response(f"The head of a request must be {MAX_HEAD_BYTES} bytes or less.")
 
     def is_late(self, now: float) -> bool:
-        """Tell whether a request has been arriving for too long."""
+        """Tell whether a request has been arriving for too long, or none has come for too long."""
+        if self._idle_since is not None and now - self._idle_since > self.timeout_keep_alive:
+            return True
         return self._began is not None and now - self._began > MAX_ARRIVAL_SECONDS
 
 

@@ -129,6 +129,7 @@ class Definition:
             for _ in range(3):
                 scratch.learn(scratch.decide().arm, reward)
             scratch.forget(scratch.choose())
+            scratch.count_pull(scratch.peek())  # as entries of other nodes do
         if len(_warm) >= MAX_REMEMBERED_WARM:
             _warm.clear()
         _warm.add(needed)

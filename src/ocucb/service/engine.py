@@ -1,20 +1,19 @@
-"""The engine: requests wait in a queue, one thread takes batches of them to the store, and answers what is durable."""
+"""The engine: one thread takes requests that wait to the store, many at a time, and answers what is durable."""
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from ocucb.errors import OcucbError
 from ocucb.service.batch import Batch, NotLoadedError, target_of
-from ocucb.service.callers import Caller, PendingRequest
-from ocucb.service.errors import BusyError, LogError, ServiceError, StoreError, UnavailableError
+from ocucb.service.callers import PendingRequest, deliver, fail
+from ocucb.service.errors import LogError, ServiceError, StoreError
 from ocucb.service.experiment_cache import ExperimentCache
 from ocucb.service.handlers import handle
 from ocucb.service.held_requests import RETRY_SECONDS, HeldRequests
@@ -22,9 +21,10 @@ from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.ids import Tokens
 from ocucb.service.loader import Loaded, Loader, Target
 from ocucb.service.records import Clock, utc_now
-from ocucb.service.requests import Create, Decide, Expire, ImportLog, Request
+from ocucb.service.requests import Create, Expire, ImportLog
 from ocucb.service.snapshots import Snapshots
 from ocucb.service.stores import Store, Transaction
+from ocucb.service.waiting_requests import WaitingRequests
 
 logger = logging.getLogger(__name__)
 
@@ -73,13 +73,12 @@ class Engine:
     ) -> None:
         self._store, self._now, self._limits, self._key_verifier = store, now, limits or Limits(), key_verifier
         self._cache, self._tokens = ExperimentCache(self._limits.cached_experiments), Tokens()
-        self._queue: queue.SimpleQueue[PendingRequest | Loaded | Literal["wake", "stop"]] = queue.SimpleQueue()
-        self._loader, self._held = Loader(store, self._queue.put), HeldRequests()
+        self._held = HeldRequests()
+        self._waiting = WaitingRequests(self._limits.waiting, self._limits.batch, self._held)
+        self._loader = Loader(store, self._waiting.tell)
         self._absent: set[Target] = set()
-        self._snapshots = Snapshots(store, lambda: self._queue.put("wake"))
+        self._snapshots = Snapshots(store, lambda: self._waiting.tell("wake"))
         self._housekeeping = Housekeeping(store, now, self._limits.sweep, self._limits.keep_idempotency_keys)
-        self._closed = self._stopping = False
-        self._submit_lock = threading.Lock()
         self._store_error: StoreError | None = None
         self._retry_at = 0.0
         self._serving_since: float | None = None
@@ -96,11 +95,8 @@ class Engine:
 
     def close(self) -> None:
         """Serve what is in the queue, take snapshots of what is in memory, then stop."""
-        with self._submit_lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._queue.put("stop")
+        if not self._waiting.close():
+            return
         self._writer.join()
         self._loader.close()
         self._snapshots.close(self._cache.states())
@@ -113,7 +109,7 @@ class Engine:
     @property
     def waiting(self) -> int:
         """How many requests wait: in the queue, or for an experiment that is being loaded or locked elsewhere."""
-        return self._queue.qsize() + len(self._held)
+        return len(self._waiting)
 
     @property
     def loading(self) -> int:
@@ -136,17 +132,12 @@ class Engine:
         since = self._serving_since
         return max(self._last_lag, 0.0 if since is None else time.monotonic() - since)
 
-    def submit(self, pending: PendingRequest) -> None:
-        """Queue a request. BusyError if too many wait, UnavailableError after `close`."""
-        with self._submit_lock:
-            if self._closed:
-                raise UnavailableError("the service is stopping; not stored, try again")
-            if self.waiting >= self._limits.waiting:
-                raise BusyError(f"{self._limits.waiting} requests are waiting; not stored, try again")
-            self._queue.put(pending)
+    def submit(self, requests: Sequence[PendingRequest]) -> None:
+        """Queue requests; those that cannot wait are answered at once, by an error that says why."""
+        self._waiting.submit(requests)
 
     def _write_batches(self) -> None:
-        while not (self._stopping and self._queue.empty() and not len(self._held)):
+        while not self._waiting.is_over:
             try:
                 batch, starved = self._next_batch()
                 if batch:
@@ -163,23 +154,10 @@ class Engine:
         wait = 0.0 if batch else self._housekeeping.seconds_left()
         if len(self._held):
             wait = min(wait, RETRY_SECONDS)
-        size = 0
-        try:
-            taken = self._queue.get(timeout=wait) if wait > 0.0 else self._queue.get_nowait()
-            while True:
-                if taken == "stop":
-                    self._stopping = True
-                elif isinstance(taken, Loaded):
-                    batch += self._take_loaded(taken)
-                elif isinstance(taken, PendingRequest):
-                    batch.append(taken)
-                    size += _size(taken.request)
-                    if size >= self._limits.batch:
-                        break
-                taken = self._queue.get_nowait()
-        except queue.Empty:
-            pass
-        return batch, starved
+        loaded, new = self._waiting.take(wait)
+        for one in loaded:
+            batch += self._take_loaded(one)
+        return batch + new, starved
 
     def _take_loaded(self, loaded: Loaded) -> list[PendingRequest]:
         """Take in an experiment that was loaded, and return those who waited for it."""
@@ -191,8 +169,8 @@ class Engine:
         elif loaded.error is not None:
             if isinstance(loaded.error, StoreError):
                 self._note_failure(loaded.error)
-            _fail(waiting, loaded.error)
-            _deliver(waiting)
+            fail(waiting, loaded.error)
+            deliver(waiting)
             return []
         else:
             self._absent.add(loaded.target)
@@ -203,8 +181,8 @@ class Engine:
         self._serving_since = began = time.monotonic()
         self._last_lag = began - batch[0].asked
         if self._store_error is not None and began < self._retry_at:
-            _fail(batch, self._store_error)
-            _deliver(batch)
+            fail(batch, self._store_error)
+            deliver(batch)
             return
         ready = remaining = self._hold_back(batch)
         held: list[PendingRequest] = []
@@ -216,9 +194,11 @@ class Engine:
         finally:
             self._absent.clear()
             waiting = set(map(id, held))
-            _deliver([pending for pending in ready if id(pending) not in waiting] if waiting else ready)
             self._serving_since = None
-            self.observe_batch(len(ready) - len(held), time.monotonic() - began)
+            seconds = time.monotonic() - began
+            self.observe_batch(len(ready) - len(held), seconds)
+            self._waiting.note_batch(len(ready), seconds)
+            deliver([pending for pending in ready if id(pending) not in waiting] if waiting else ready)
 
     def _hold_back(self, batch: list[PendingRequest]) -> list[PendingRequest]:
         """Return those that can be served now; the others wait for their experiment, or have been cancelled."""
@@ -256,7 +236,7 @@ class Engine:
         if sweeps:
             for pending in sweeps:
                 pending.answer = 0
-            _deliver(sweeps)
+            deliver(sweeps)
             requests = [pending for pending in requests if not isinstance(pending.request, Expire)]
         if requests:
             self._held.wait_for_lock(experiment, requests)
@@ -327,16 +307,16 @@ class Engine:
     ) -> list[PendingRequest]:
         if culprit is not None and (not isinstance(error, StoreError) or error.locked):
             if isinstance(error, StoreError):
-                _fail([culprit], error)
+                fail([culprit], error)
             else:
                 logger.error("%s failed", type(culprit.request).__name__, exc_info=error)
-                _fail([culprit], ServiceError("the service failed at this request; it was not stored"))
+                fail([culprit], ServiceError("the service failed at this request; it was not stored"))
             return [pending for pending in all_pending if pending is not culprit]
         if not isinstance(error, StoreError):
             logger.error("a batch failed", exc_info=error)
             error = StoreError("the batch failed; not stored, try again")
         self._note_failure(error)
-        _fail(all_pending, error)
+        fail(all_pending, error)
         return []
 
     def _note_failure(self, error: StoreError) -> None:
@@ -353,7 +333,7 @@ class Engine:
             self._note_failure(error)
             return
         self._store_error = None
-        if due and not self._stopping:
+        if due and not self._waiting.stopping:
             self._serve([PendingRequest(Expire(experiment), self._housekeeping) for experiment in due])
         self._housekeeping.prune()
         self._housekeeping.delete_experiments()
@@ -364,15 +344,6 @@ _SLOW = (Create, ImportLog)  # which may take seconds with many arms
 
 def _ignore(size: int, seconds: float) -> None:
     """Measure nothing."""
-
-
-def _deliver(answered: list[PendingRequest]) -> None:
-    """Tell all callers that their requests are answered."""
-    by_caller: defaultdict[Caller, list[PendingRequest]] = defaultdict(list)
-    for pending in answered:
-        by_caller[pending.caller].append(pending)
-    for caller, theirs in by_caller.items():
-        caller.deliver(theirs)
 
 
 def _answer(batch: Batch, pending: PendingRequest, key_verifier: KeyVerifier | None) -> None:
@@ -387,14 +358,3 @@ def _answer(batch: Batch, pending: PendingRequest, key_verifier: KeyVerifier | N
         raise
     except OcucbError as error:
         pending.answer, pending.error = None, error
-
-
-def _fail(all_pending: Sequence[PendingRequest], error: ServiceError) -> None:
-    for pending in all_pending:
-        pending.answer, pending.error = None, error
-
-
-def _size(request: Request) -> int:
-    if isinstance(request, Decide):
-        return request.count
-    return len(request.log) // 100 + 1 if isinstance(request, ImportLog) else 1

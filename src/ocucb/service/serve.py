@@ -19,8 +19,9 @@ from typing import Any
 import uvicorn
 
 from ocucb import __version__
-from ocucb.bandit import Bandit
+from ocucb.noise import Gaussian
 from ocucb.policies import OCUCBn
+from ocucb.precompile import compile_bandits
 from ocucb.service.access import Access
 from ocucb.service.connections import Connection, close_late
 from ocucb.service.engine import Engine, Limits
@@ -39,6 +40,7 @@ BACKLOG = 2048  # connections that wait to be accepted
 KEEP_ALIVE_SECONDS = 75  # of an idle connection: longer than proxies keep theirs
 SWITCH_SECONDS = 0.0005  # after which the writer lets the event loop run, and the other way round
 SPARE_FILES = 256  # beside connections: the database, the log, what libraries open
+GARBAGE_THRESHOLD = 20_000  # new objects, before garbage is searched for: some hundred requests have as many
 TICKS_BETWEEN_CHECKS = 50  # of a tenth of a second, between two checks for connections that are held for nothing
 
 logger = logging.getLogger(__name__)
@@ -76,6 +78,7 @@ def serve(settings: Settings, notes: Sequence[str] = (), announcer: Announcer | 
             announcer.show_key(key)
         _warm_up()
         sys.setswitchinterval(SWITCH_SECONDS)
+        gc.set_threshold(GARBAGE_THRESHOLD)
         gc.freeze()  # what is loaded stays: to search it for garbage again and again makes callers wait
         url = _url(listener)
         _warn_beyond_loopback(settings, listener, url)
@@ -262,8 +265,6 @@ def _warn_beyond_loopback(settings: Settings, listener: socket.socket, url: str)
 
 
 def _warm_up() -> None:
-    """Compile what every decision needs, or load it: the first caller must not wait for that."""
-    bandit = Bandit(OCUCBn(), [0, 1])
-    for _ in range(3):
-        bandit.learn(bandit.decide().arm, 0.5)
-    bandit.forget(bandit.choose())
+    """Compile what requests and the entries of other nodes need, or load it: no caller must wait for that."""
+    for _ in compile_bandits([OCUCBn()], [Gaussian()]):
+        pass

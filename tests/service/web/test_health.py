@@ -127,7 +127,7 @@ def test_numbers_count_what_happened(api: Api) -> None:
 def test_a_time_is_counted_in_its_bucket(api: Api) -> None:
     metrics = Metrics(api.engine)
     for seconds in (0.001, 0.0011, 0.25):
-        metrics.count_answer("GET /x", 200, seconds)
+        metrics.answers.count("GET /x", 200, seconds)
     text = metrics.text().decode()
     times = "ocucb_http_request_seconds"
     for limit, count in (("0.001", 1.0), ("0.0025", 2.0), ("0.1", 2.0), ("0.25", 3.0), ("+Inf", 3.0)):

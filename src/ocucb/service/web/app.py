@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 import ocucb
 from ocucb.registry import load_plugins
+from ocucb.service.connections import DIRECT
 from ocucb.service.web import audit, corrections, decisions, experiments, health, homes, keys, retention, transfer
 from ocucb.service.web.app_state import AppState, Service
 from ocucb.service.web.docs import add_docs, describe
@@ -40,9 +41,9 @@ def build_app(service: Service) -> FastAPI:
     app_state = AppState(service)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         app_state.start()
-        yield
+        yield {DIRECT: app.middleware_stack}  # where connections.py finds it
         await app_state.close()
 
     app = FastAPI(

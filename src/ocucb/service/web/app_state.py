@@ -20,7 +20,7 @@ from ocucb.service.stores import Store
 from ocucb.service.web.errors import Refusal
 from ocucb.service.web.forwarding import HOME_SECONDS, Answered, Forwarded, Forwarder
 from ocucb.service.web.metrics import Metrics
-from ocucb.service.web.paths import Route
+from ocucb.service.web.paths import Route, RouteMatch
 from ocucb.service.web.tracing import Tracing
 
 NO_KEY = ApiKey("", "no key", frozenset(), frozenset(), 0, None)
@@ -83,7 +83,8 @@ class AppState:
 class RequestContext:
     """One request, as far as the gateway has looked at it: whose key, which headers, and the whole body."""
 
-    __slots__ = ("app_state", "body", "forwarded", "headers", "id", "key", "reason", "route", "span")
+    __slots__ = ("app_state", "body", "forwarded", "headers", "id", "key", "match", "reason", "route", "span")
+    match: RouteMatch  # of a request that is served without ASGI
 
     def __init__(
         self, app_state: AppState, headers: dict[bytes, bytes], request_id: str, forwarded: bool = False

@@ -7,20 +7,20 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ocucb.service.access import ApiKey
-from ocucb.service.errors import DeniedError, StoreError, UnavailableError, UnknownExperimentError
+from ocucb.service.errors import StoreError
+from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, AppState, RequestContext
-from ocucb.service.web.errors import Problem, Refusal, problem_of, retry_after
+from ocucb.service.web.errors import Problem, Refusal, problem_of
 from ocucb.service.web.forwarding import Answered, Forwarded, HomeRefusal
-from ocucb.service.web.headers import ResponseSender
-from ocucb.service.web.limits import ClientDisconnected, TokenBuckets, network_of, read_body
+from ocucb.service.web.headers import ResponseSender, api_head
+from ocucb.service.web.limits import ClientDisconnected, read_body
 from ocucb.service.web.page.rendering import problem_page
-from ocucb.service.web.paths import RouteTree
-from ocucb.service.web.refresh import KeyRefresher
+from ocucb.service.web.paths import MAX_REMEMBERED_PATHS, RouteMatch, RouteTree
 from ocucb.service.web.route_table import PAGE_POLICY, RoutePolicy
 from ocucb.service.web.tracing import trace_id
 
@@ -38,7 +38,6 @@ USED_HEADERS = frozenset(
         b"x-request-id",
     )
 )
-MAX_FAILED_KEYS_PER_MINUTE = 60  # from one address
 MAX_FORM_BYTES = 100_000
 MAX_URL_LENGTH = 8192
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -51,17 +50,14 @@ class Gateway:
     def __init__(self, app: ASGIApp, app_state: AppState, routes: RouteTree) -> None:
         settings = app_state.service.settings
         self._app, self._app_state, self._routes = app, app_state, routes
-        self._settings, self._access = settings, app_state.service.access
+        self._settings, self._admission = settings, Admission(app_state)
         self._tracing = app_state.service.tracing
         self._max_body_bytes = {
             "form": min(MAX_FORM_BYTES, settings.largest_body),
             "body": settings.largest_body,
             "import": settings.largest_import,
         }
-        self._key_rates = TokenBuckets(settings.rate, settings.rate)
-        self._failed_keys = TokenBuckets(MAX_FAILED_KEYS_PER_MINUTE / 60, MAX_FAILED_KEYS_PER_MINUTE)
-        self._refresh_for_new_keys = KeyRefresher(self._access, 0.05)
-        self._refresh_now = KeyRefresher(self._access, 0.0)
+        self._direct_routes: dict[bytes, RouteMatch] = {}
         self._node_name, self._request_numbers = secrets.token_hex(6), itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,10 +87,10 @@ class Gateway:
     async def _serve(self, context: RequestContext, scope: Scope, receive: Receive, response: ResponseSender) -> None:
         if len(scope["path"]) + len(scope["query_string"]) > MAX_URL_LENGTH:
             raise Refusal(414, f"the address must be {MAX_URL_LENGTH} characters or less")
-        route, parameters = self._routes.find(scope["path"], scope["method"])
+        match = self._routes.find(scope["path"], scope["method"])
+        route, parameters = match
         context.route, response.policy = route, route.policy
-        if route.policy.role is not None:
-            await self._admit(context, route.policy, route.policy.role, parameters, scope)
+        await self._admission.admit(context, match, scope.get("client"))
         if route.policy.size is not None:
             await self._read_body(context, route.policy, self._max_body_bytes[route.policy.size], receive)
         if route.policy.direct:
@@ -104,9 +100,46 @@ class Gateway:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
             await self._app({**scope, "method": method}, _replay_body(context.body, receive), response)
 
+    def begin_direct(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> RequestContext | None:
+        """Return a POST of which only the body is missing, if it can be served without ASGI.
+
+        So it can if its route is direct, its key is known, and its body is of a size that can be taken.
+        """
+        match = self._direct_routes.get(url) or self._find_direct(url)
+        if match is None:
+            return None
+        known = dict(headers)
+        length = known.get(b"content-length", b"0")
+        if b"transfer-encoding" in known or b"expect" in known or not length.isdigit() or len(length) > 18:
+            return None
+        key = self._admission.identify(known)
+        if key is None or int(length) > self._max_body_bytes[match.route.policy.size or "body"]:
+            return None
+        context = RequestContext(self._app_state, known, self._request_id(known.get(b"x-request-id")))
+        context.match, context.route, context.key = match, match.route, key
+        return context
+
+    def _find_direct(self, url: bytes) -> RouteMatch | None:
+        if len(url) > MAX_URL_LENGTH or b"?" in url or b"#" in url or not url.startswith(b"/"):
+            return None
+        try:
+            match = self._routes.find(unquote(url.decode("ascii")), "POST")
+        except (UnicodeDecodeError, Refusal):
+            return None
+        if not match.route.policy.direct or match.route.policy.role is None:
+            return None
+        if len(self._direct_routes) >= MAX_REMEMBERED_PATHS:
+            self._direct_routes.clear()
+        self._direct_routes[url] = match
+        return match
+
+    async def serve_direct(self, context: RequestContext) -> tuple[int, bytes, bytes]:
+        """Serve what `begin_direct` began, once its body is there; return status, headers as sent, and body."""
+        answer = await self._answer(context)
+        return answer.status, api_head(len(answer.body), context.id, answer.headers), answer.body
+
     async def serve_forwarded(self, request: Forwarded) -> Answered:
         """Serve a request that another node has passed on, as if its caller had come here; it stays here."""
-        began = time.perf_counter()
         key = request.idempotency_key
         headers = {b"authorization": request.authorization.encode("latin-1", "replace")}
         if key is not None:
@@ -117,11 +150,25 @@ class Gateway:
             self._app_state, headers, self._request_id(request.request_id.encode()), forwarded=True
         )
         context.body = request.body.encode()
+        return await self._answer(context, request.path)
+
+    async def _answer(self, context: RequestContext, forwarded: str | None = None) -> Answered:
+        """Serve a POST that has come whole: by a caller of ours, or with its path by another node."""
+        began = time.perf_counter()
         if self._tracing is not None:
-            context.span = self._tracing.start("POST", headers)
+            context.span = self._tracing.start("POST", context.headers)
         answer = Answered(500, b"", {})
         try:
-            answer = Answered(200, await self._serve_forwarded(context, request.path), {})
+            if forwarded is None:
+                self._admission.take_turn(context.key)
+                check_role(context.key, context.match)
+                _check_media(context, context.match.route.policy)
+            else:
+                await self._admit_forwarded(context, forwarded)
+            match = context.match
+            answer = Answered(200, await match.route.endpoint(context=context, **match.parameters), {})
+        except HomeRefusal as refusal:
+            answer = refusal.answer
         except Exception as error:
             problem = self._note_problem(error, context)
             answer = Answered(problem.status, problem.body(context.id), dict(problem.headers))
@@ -129,66 +176,19 @@ class Gateway:
             self._record_answer(context, "POST", answer.status, time.perf_counter() - began)
         return answer
 
-    async def _serve_forwarded(self, context: RequestContext, path: str) -> bytes:
-        route, parameters = self._routes.find(path, "POST")
-        context.route = route
+    async def _admit_forwarded(self, context: RequestContext, path: str) -> None:
+        context.match = match = self._routes.find(path, "POST")
+        context.route = route = match.route
         if not route.policy.forwards or route.policy.role is None or route.policy.size is None:
             raise Refusal(404, "requests for this path are not passed on")
         if len(context.body) > self._max_body_bytes[route.policy.size]:
             raise Refusal(413, "the body is too large; send it in parts")
-        await self._admit(context, route.policy, route.policy.role, parameters, {})
-        body: bytes = await route.endpoint(context=context, **parameters)
-        return body
-
-    async def _admit(
-        self, context: RequestContext, policy: RoutePolicy, role: str, parameters: Mapping[str, str], scope: Scope
-    ) -> None:
-        """Find out whose request it is; to a key that does not see an experiment there is none."""
-        context.key = await self._authorize(context, policy, role, scope)
-        if "name" in parameters and not context.key.sees(parameters["name"]):
-            raise UnknownExperimentError(parameters["name"])
-
-    async def _authorize(self, context: RequestContext, policy: RoutePolicy, role: str, scope: Scope) -> ApiKey:
-        """Return the caller's key, if it is valid, not used too often, and good for this route."""
-        scheme, _, text = context.headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-        text = text.strip() if scheme.lower() == "bearer" else ""
-        key = self._access.identify(text) or await self._find_new_key(text, scope)
-        if wait := self._key_rates.take(key.id):
-            rate = self._settings.rate
-            raise Refusal(429, f"a key has {rate} requests per second; slow down", retry_after(wait))
-        if policy.fresh is not None:
-            key = await self._recheck(key, policy)
-        if not key.may(role):
-            raise Refusal(403, f"this needs a key with the role {role}; this key has {', '.join(sorted(key.roles))}")
-        return key
-
-    async def _find_new_key(self, text: str, scope: Scope) -> ApiKey:
-        """Return a key that was made on another node just now, or refuse; whoever fails often is not looked up."""
-        if wait := self._failed_keys.take(network_of(scope.get("client"))):
-            raise Refusal(429, "too many requests without a valid key; try again later", retry_after(wait))
-        if text.startswith("ocucb_"):
-            await self._app_state.with_timeout(self._refresh_for_new_keys())
-        key = self._access.identify(text)
-        if key is None:
-            raise DeniedError
-        return key
-
-    async def _recheck(self, key: ApiKey, policy: RoutePolicy) -> ApiKey:
-        try:
-            await self._app_state.with_timeout(self._refresh_now())
-        except UnavailableError:
-            if policy.fresh == "must":
-                raise
-        found = self._access.find(key.id)
-        if found is None:
-            raise DeniedError
-        return found
+        await self._admission.admit(context, match, None)
 
     async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:
         seconds = self._settings.patience * max(1.0, most / self._settings.largest_body)
         context.body = await read_body(receive, context.headers, most, seconds)
-        if context.body and policy.media and context.media not in policy.media:
-            raise Refusal(415, f"the body must be {' or '.join(policy.media)}; say so in the header Content-Type")
+        _check_media(context, policy)
 
     async def _answer_error(
         self, error: Exception, context: RequestContext, scope: Scope, receive: Receive, response: ResponseSender
@@ -222,7 +222,7 @@ class Gateway:
         if self._tracing is not None and context.span is not None:
             template = "unmatched" if route is None else route.template
             self._tracing.end(context.span, method, template, status, context.id, context.key.id)
-        self._app_state.metrics.count_answer("unmatched" if route is None else route.name, status, seconds)
+        self._app_state.metrics.answers.count("unmatched" if route is None else route.name, status, seconds)
         quiet = status < 300 and route is not None and route.policy.quiet
         level = logging.WARNING if status >= 500 else logging.DEBUG if quiet else logging.INFO
         if logger.isEnabledFor(level):
@@ -239,6 +239,11 @@ class Gateway:
             if context.reason:
                 fields["reason"] = context.reason
             logger.log(level, "%s %s %d", method, fields["route"], status, extra={"fields": fields})
+
+
+def _check_media(context: RequestContext, policy: RoutePolicy) -> None:
+    if context.body and policy.media and context.media not in policy.media:
+        raise Refusal(415, f"the body must be {' or '.join(policy.media)}; say so in the header Content-Type")
 
 
 async def _send_json(

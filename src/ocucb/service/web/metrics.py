@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+import time
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
 
 from ocucb.service.engine import Engine
 from ocucb.service.web.experiment_metrics import ExperimentMetrics
@@ -14,21 +20,53 @@ BUCKETS_REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
+class AnswerCounts(Collector):
+    """Counts answers by route and status, and how long they took. For one thread.
+
+    Prometheus' own counters take 6 µs for an answer; these are plain numbers, put into its words when it asks.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str, int], int] = {}
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._buckets: dict[str, list[int]] = {}
+        self._created: dict[tuple[str, int], float] = {}
+
+    def count(self, route: str, status: int, seconds: float) -> None:
+        """Count an answer, and how long it took."""
+        buckets = self._buckets.get(route)
+        if buckets is None:
+            buckets = self._buckets[route] = [0] * (len(BUCKETS_SECONDS) + 1)
+        buckets[bisect_left(BUCKETS_SECONDS, seconds)] += 1
+        self._seconds[route] += seconds
+        key = route, status
+        if key not in self._answers:
+            self._answers[key], self._created[key] = 0, time.time()
+        self._answers[key] += 1
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the numbers as Prometheus has them."""
+        requests = CounterMetricFamily("ocucb_http_requests", "Requests answered.", labels=["route", "status"])
+        for (route, status), count in list(self._answers.items()):
+            requests.add_metric([route, str(status)], count, created=self._created[route, status])
+        yield requests
+        seconds = HistogramMetricFamily("ocucb_http_request_seconds", "Time to an answer.", labels=["route"])
+        ends = [*map(str, BUCKETS_SECONDS), "+Inf"]
+        for route, counts in list(self._buckets.items()):
+            buckets = [(end, float(count)) for end, count in zip(ends, accumulate(counts), strict=True)]
+            seconds.add_metric([route], buckets, self._seconds[route])
+            began = min(at for (name, _), at in self._created.items() if name == route)
+            seconds.add_sample("ocucb_http_request_seconds_created", {"route": route}, began)
+        yield seconds
+
+
 class Metrics:
     """The counters of one app, in a registry of their own."""
 
     def __init__(self, engine: Engine) -> None:
         self.registry = CollectorRegistry()
-        requests = Counter("ocucb_http_requests", "Requests answered.", ["route", "status"], registry=self.registry)
-        seconds = Histogram(
-            "ocucb_http_request_seconds",
-            "Time to an answer.",
-            ["route"],
-            buckets=BUCKETS_SECONDS,
-            registry=self.registry,
-        )
-        # Finding a counter by its labels takes 6 µs, three times as long as counting.
-        self._of_route = cache(lambda route, status: (requests.labels(route, status), seconds.labels(route)))
+        self.answers = AnswerCounts()
+        self.registry.register(self.answers)
         self.decisions = Counter("ocucb_decisions", "Decisions made, without repeated ones.", registry=self.registry)
         self.rewards = Counter(
             "ocucb_rewards",
@@ -86,12 +124,6 @@ class Metrics:
         engine.observe_batch = observe_batch
         trouble = Gauge("ocucb_engine_trouble", "1 while the database does not work.", registry=self.registry)
         trouble.set_function(lambda: float(engine.store_error is not None))
-
-    def count_answer(self, route: str, status: int, seconds: float) -> None:
-        """Count an answer, and how long it took."""
-        requests, times = self._of_route(route, status)
-        requests.inc()
-        times.observe(seconds)
 
     def text(self) -> bytes:
         """Return all numbers as Prometheus reads them."""

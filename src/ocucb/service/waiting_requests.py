@@ -1,0 +1,123 @@
+"""Requests that wait for the writer: handed over by any thread, and taken by the writer many at a time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Literal
+
+from ocucb.service.callers import PendingRequest, deliver, fail
+from ocucb.service.errors import BusyError, UnavailableError
+from ocucb.service.held_requests import HeldRequests
+from ocucb.service.loader import Loaded
+from ocucb.service.requests import Decide, ImportLog, Request
+
+PART_OF_BATCH = 0.5  # of the time that the last batch took: so long after it the next may wait to become larger
+
+
+class WaitingRequests:
+    """What waits for the writer, and what it is told meanwhile. Those that it holds back itself count as waiting, too.
+
+    Most of the time of a batch is a fixed one, a sync of the disk above all. Callers who have just been answered often
+    ask again at once: a batch begun without them would leave them to the next, and each would have half of the callers.
+    So a batch waits a little, until as many have come as were answered and left waiting by the last one.
+    """
+
+    def __init__(self, most: int, batch: int, held: HeldRequests) -> None:
+        self._most, self._batch, self._held = most, batch, held
+        self._requests: deque[PendingRequest] = deque()
+        self._news: queue.SimpleQueue[Loaded | Literal["wake", "stop"]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = self._stopping = False
+        self._expected, self._gather_until = 0, 0.0
+
+    def __len__(self) -> int:
+        return len(self._requests) + len(self._held)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more will come, and none is left."""
+        return self._stopping and not len(self)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no more will come."""
+        return self._stopping
+
+    def submit(self, requests: Sequence[PendingRequest]) -> None:
+        """Queue requests; those that cannot wait are answered at once, by an error that says why."""
+        with self._lock:
+            closed = self._closed
+            room = 0 if closed else max(0, self._most - len(self))
+            self._requests.extend(requests[:room])
+            if room:
+                self._news.put("wake")
+        if len(requests) > room:
+            busy = BusyError(f"{self._most} requests are waiting; not stored, try again")
+            stopping = UnavailableError("the service is stopping; not stored, try again")
+            fail(requests[room:], stopping if closed else busy)
+            deliver(requests[room:])
+
+    def tell(self, news: Loaded | Literal["wake"]) -> None:
+        """Let the writer know that an experiment was loaded, or that there is something to do."""
+        self._news.put(news)
+
+    def close(self) -> bool:
+        """Take no more; False if that was said before."""
+        with self._lock:
+            if self._closed:
+                return False
+            self._closed = True
+            self._news.put("stop")
+            return True
+
+    def take(self, wait: float) -> tuple[list[Loaded], list[PendingRequest]]:
+        """Wait so long for something to do; return what was loaded, and the requests of the next batch."""
+        loaded: list[Loaded] = []
+        try:
+            waits = wait > 0.0 and not self._requests and not self._stopping
+            news = self._news.get(timeout=wait) if waits else self._news.get_nowait()
+            while True:
+                if news == "stop":
+                    self._stopping = True
+                elif isinstance(news, Loaded):
+                    loaded.append(news)
+                news = self._news.get_nowait()
+        except queue.Empty:
+            pass
+        if self._requests and not loaded and not self._stopping:
+            self._gather()
+        return loaded, self._take_batch()
+
+    def _gather(self) -> None:
+        """Wait for those who were answered just now and may ask again."""
+        while len(self._requests) < self._expected and (left := self._gather_until - time.monotonic()) > 0.0:
+            try:
+                news = self._news.get(timeout=left)
+            except queue.Empty:
+                return
+            if news != "wake":
+                self._news.put(news)
+                return
+
+    def _take_batch(self) -> list[PendingRequest]:
+        batch: list[PendingRequest] = []
+        size = 0
+        while self._requests and size < self._batch:
+            batch.append(self._requests.popleft())
+            size += _size(batch[-1].request)
+        return batch
+
+    def note_batch(self, size: int, seconds: float) -> None:
+        """Note how many requests a batch had, and how long it took."""
+        self._expected = size + len(self._requests)
+        self._gather_until = time.monotonic() + seconds * PART_OF_BATCH
+
+
+def _size(request: Request) -> int:
+    if isinstance(request, Decide):
+        return request.count
+    return len(request.log) // 100 + 1 if isinstance(request, ImportLog) else 1

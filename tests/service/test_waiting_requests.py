@@ -1,0 +1,121 @@
+"""Requests travel to the writer together: those of a few turns of a loop, and those of callers who ask again."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ocucb.service.callers import LoopCaller, PendingRequest, deliver
+from ocucb.service.errors import BusyError, UnavailableError
+from ocucb.service.held_requests import HeldRequests
+from ocucb.service.requests import Inspect
+from ocucb.service.waiting_requests import WaitingRequests
+
+LONG = 1e6  # seconds
+
+
+class Box:
+    """A caller that only collects."""
+
+    def __init__(self) -> None:
+        self.answered: list[PendingRequest] = []
+
+    def deliver(self, answered: list[PendingRequest]) -> None:
+        self.answered += answered
+
+
+def pending(box: Box | None = None) -> PendingRequest:
+    return PendingRequest(Inspect("x"), box or Box())
+
+
+class News:
+    """In the place of the queue of news: whenever it is waited for, the next thing happens."""
+
+    def __init__(self) -> None:
+        self.happens: list[Callable[[], None]] = []
+        self.said: list[Any] = ["wake"]
+        self.waits = 0
+
+    def put(self, news: Any) -> None:
+        self.said.append(news)
+
+    def get_nowait(self) -> Any:
+        if not self.said:
+            raise queue.Empty
+        return self.said.pop(0)
+
+    def get(self, timeout: float) -> Any:
+        assert timeout > 0.0
+        self.waits += 1
+        if not self.happens:
+            raise queue.Empty
+        self.happens.pop(0)()
+        return self.get_nowait()
+
+
+def waiting_with(news: News, most: int = 10) -> WaitingRequests:
+    waiting = WaitingRequests(most, 512, HeldRequests())
+    waiting._news = news  # type: ignore[assignment]
+    return waiting
+
+
+def test_a_batch_waits_for_those_who_were_answered_just_now() -> None:
+    one = [pending() for _ in range(4)]
+    news = News()
+    waiting = waiting_with(news)
+    news.happens = [lambda: waiting.submit([one[1]]), lambda: waiting.submit([one[2]])]
+    waiting.submit(one[:1])
+    waiting.note_batch(2, LONG)  # two were answered, and one waits
+    assert waiting.take(0.0) == ([], one[:3])
+    waiting.note_batch(3, 0.0)  # a batch that took no time is waited after for none
+    waiting.submit(one[3:])
+    assert waiting.take(0.0) == ([], one[3:])
+    assert news.waits == 2
+
+
+def test_it_does_not_wait_when_they_do_not_come_or_all_ends() -> None:
+    news = News()
+    waiting, one = waiting_with(news), pending()
+    waiting.submit([one])
+    waiting.note_batch(5, LONG)
+    assert waiting.take(0.0) == ([], [one])
+    assert news.waits == 1
+    waiting.submit([one])
+    assert waiting.close()
+    assert not waiting.close()
+    assert waiting.take(0.0) == ([], [one])
+    assert waiting.is_over
+    assert news.waits == 1
+
+
+def test_those_for_whom_there_is_no_room_are_told_so() -> None:
+    box, waiting = Box(), waiting_with(News(), most=2)
+    waiting.submit([pending(box) for _ in range(3)])
+    assert len(waiting) == 2
+    waiting.close()
+    waiting.submit([pending(box)])
+    assert [type(one.error) for one in box.answered] == [BusyError, UnavailableError]
+
+
+def test_what_is_asked_in_a_few_turns_is_handed_over_together() -> None:
+    handed: list[int] = []
+
+    class Queue:
+        def submit(self, requests: Sequence[PendingRequest]) -> None:
+            handed.append(len(requests))
+            for one in requests:
+                one.error = UnavailableError()
+            deliver(requests)
+
+    async def ask() -> None:
+        caller = LoopCaller(Queue())
+        asked = []
+        for _ in range(5):
+            asked.append(asyncio.ensure_future(caller.ask(Inspect("x"))))
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked, return_exceptions=True)
+
+    asyncio.run(ask())
+    assert handed == [5]
