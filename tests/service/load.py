@@ -38,12 +38,12 @@ class Noted(NamedTuple):
     rewarded: dict[str, float]
 
 
-def prepare(address: str) -> None:
+def prepare(address: str, **more: Any) -> None:
     """Make the experiment. Windows are short, so that sweeps are part of the load."""
     store = Store(address)
     store.migrate()
     engine = Engine(store).start()
-    what: dict[str, Any] = {"window": 0.2, "sticky": 5.0, "seed": 7}
+    what: dict[str, Any] = {"window": 0.2, "sticky": 5.0, "seed": 7, **more}
     caller = ThreadCaller(engine, 60.0)
     caller.ask(Create(Definition(EXPERIMENT, tuple(range(12)), **what)))
     with contextlib.suppress(TooLateError):  # loads all that children need, before they are forked

@@ -19,9 +19,8 @@ from typing import Any
 import uvicorn
 
 from ocucb import __version__
-from ocucb.noise import Gaussian
+from ocucb.bandit import Bandit
 from ocucb.policies import OCUCBn
-from ocucb.precompile import compile_bandits
 from ocucb.service.access import Access
 from ocucb.service.connections import Connection, close_late
 from ocucb.service.engine import Engine, Limits
@@ -265,6 +264,9 @@ def _warn_beyond_loopback(settings: Settings, listener: socket.socket, url: str)
 
 
 def _warm_up() -> None:
-    """Compile what requests and the entries of other nodes need, or load it: no caller must wait for that."""
-    for _ in compile_bandits([OCUCBn()], [Gaussian()]):
-        pass
+    """Compile what every decision needs, and every entry of another node, or load it: no caller must wait for that."""
+    bandit = Bandit(OCUCBn(), [0, 1])
+    for _ in range(3):
+        bandit.learn(bandit.decide().arm, 0.5)
+    bandit.forget(bandit.choose())
+    bandit.count_pull(bandit.peek())

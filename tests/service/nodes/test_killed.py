@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ocucb import Discount, Window
 from ocucb.service.access import Access
 from ocucb.service.node_directory import choose_home
 from ocucb.service.stores import Store
@@ -73,11 +74,24 @@ def make_key(address: str) -> str:
     return text
 
 
+@pytest.mark.parametrize("memory", [Window(300), Discount(0.99)])
+def test_a_server_killed_whose_experiment_has_a_memory_and_shares(
+    sqlite: str, tmp_path: Path, memory: Window | Discount
+) -> None:
+    """What a memory has forgotten is a function of the log, too, and so is which arm a share was given to."""
+    kill_often(sqlite, tmp_path, 3, memory=memory, shares=((0, 0.2), (3, 0.1)))
+
+
 def test_a_server_killed_twenty_times(address: str, tmp_path: Path) -> None:
-    prepare(address)
+    kill_often(address, tmp_path, 20)
+
+
+def kill_often(address: str, tmp_path: Path, times: int, **more: Any) -> None:
+    """Kill a server so often under load, and check what is left."""
+    prepare(address, **more)
     key, [port], draw = make_key(address), free_ports(1), random.Random(8)
     with Servers(address, tmp_path) as servers, Callers([f"http://127.0.0.1:{port}"], key, 6) as callers:
-        for _ in range(20):
+        for _ in range(times):
             server = servers.start(port)
             callers.wait(0, 6)
             time.sleep(draw.uniform(0.0, 0.25))
