@@ -3,9 +3,11 @@
 `ocucb serve` as anyone would start it, one process, its database on disk; `wrk` on loopback with 64 connections that
 stay open, or 8. The bare app is the smallest that ASGI allows: it answers every request with nothing, on uvicorn with
 the same loop and parser; the empty POST is a FastAPI route that does the same. The cases are measured in turn, several
-times over in one run, and their medians compared, so that the ratios hold on a busy machine. Every arm starts with one
+times over in one run, and the medians are shown; a part of the bare app is the median of that part in each turn, so
+that it holds on a busy machine. Every arm starts with one
 reward (an imported log). "with rewards" sends each decision's reward as well. More connections make larger batches, so
-more decisions per second, and each waits longer. Needs `wrk` (Debian: apt-get install wrk).
+more decisions per second, and each waits longer. The processor time is that of the server, for a request: where others
+use the machine too, or its disk is slow, it says more than the rate. Needs `wrk` (Debian: apt-get install wrk).
 
     python -m benchmarks.service
     python -m benchmarks.service million    # a million decisions, and the memory of the server meanwhile
@@ -35,8 +37,8 @@ from benchmarks.table import write
 from tools.programs import locate
 
 FEW, MANY = 8, 64  # connections
-SECONDS = 4
-ROUNDS = 3
+SECONDS = 2
+ROUNDS = 7
 MILLION = 1_000_000
 BATCH = 1000
 
@@ -89,23 +91,28 @@ function response(status, headers, body)
 end
 function done(summary, latency, requests)
   local wrong = summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout
-  io.write(string.format('{{"rate": %f, "p50": %f, "p99": %f, "wrong": %d}}',
-    summary.requests / summary.duration * 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, wrong))
+  io.write(string.format('{{"requests": %d, "rate": %f, "p50": %f, "p99": %f, "wrong": %d}}',
+    summary.requests, summary.requests / summary.duration * 1e6,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, wrong))
 end
 """
 
 
 @dataclass
 class Case:
-    """What is asked, of whom, and what was measured each time: requests per second, p50 and p99 in milliseconds."""
+    """What is asked, of whom, and what was measured each time.
+
+    That is requests per second, p50 and p99 in milliseconds, and microseconds of the server's processor time a request.
+    """
 
     name: str
+    server: int  # the id of its process
     port: int
     path: str
     key: str = "none"
     rewards: bool = False
     connections: int = MANY
-    measured: list[tuple[float, float, float]] = field(default_factory=list)
+    measured: list[tuple[float, float, float, float]] = field(default_factory=list)
 
     def measure(self, seconds: int, folder: Path) -> None:
         """Load the server for so many seconds."""
@@ -122,6 +129,7 @@ class Case:
             "-s",
             str(script),
         ]
+        before = processor_time(self.server)
         done = subprocess.run(
             [*command, f"http://127.0.0.1:{self.port}"],
             capture_output=True,
@@ -132,7 +140,8 @@ class Case:
         found = json.loads(done.stdout[done.stdout.index("{") :])
         if found["wrong"]:
             raise RuntimeError(f"{self.name}: {found['wrong']} requests failed")
-        self.measured.append((found["rate"], found["p50"], found["p99"]))
+        used = processor_time(self.server) - before
+        self.measured.append((found["rate"], found["p50"], found["p99"], used / found["requests"] * 1e6))
 
     def median(self) -> tuple[float, ...]:
         """Return the medians of what was measured."""
@@ -188,6 +197,12 @@ def prepare(port: int, key: str, name: str, arms: int) -> None:
         ask.post(f"/v1/experiments/{name}/import", json={"log": log}).raise_for_status()
 
 
+def processor_time(process: int) -> float:
+    """Return the seconds of processor time that all threads of a process have used."""
+    threads = Path(f"/proc/{process}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text("ascii").split()[0]) for thread in threads) / 1e9
+
+
 def memory(process: subprocess.Popen[bytes]) -> float:
     """Return the resident memory of a process in MiB."""
     text = Path(f"/proc/{process.pid}/status").read_text("utf-8")
@@ -199,31 +214,34 @@ def compare() -> None:
     with tempfile.TemporaryDirectory(dir=".") as name:
         folder, port, bare = Path(name).resolve(), free_port(), free_port()
         with (
-            running([sys.executable, "-c", EMPTY.format(port=port)], port, folder),
-            running([sys.executable, "-c", BARE.format(port=bare)], bare, folder),
-            service(folder) as (at, key, _),
+            running([sys.executable, "-c", EMPTY.format(port=port)], port, folder) as empty_app,
+            running([sys.executable, "-c", BARE.format(port=bare)], bare, folder) as bare_app,
+            service(folder) as (at, key, ours),
         ):
             prepare(at, key, "few", 10)
             prepare(at, key, "many", 100_000)
             few, many = (f"/v1/experiments/{name}/decisions" for name in ("few", "many"))
             cases = [
-                Case("bare ASGI app, 64 connections", bare, "/"),
-                Case("empty POST of FastAPI, 64", port, "/empty"),
-                Case("decisions, K = 10, 64", at, few, key),
-                Case("with rewards, K = 10, 64", at, few, key, rewards=True),
-                Case("decisions, K = 100,000, 64", at, many, key),
-                Case("with rewards, K = 100,000, 64", at, many, key, rewards=True),
-                Case("bare ASGI app, 8 connections", bare, "/", connections=FEW),
-                Case("decisions, K = 10, 8", at, few, key, connections=FEW),
+                Case("bare ASGI app, 64 connections", bare_app.pid, bare, "/"),
+                Case("empty POST of FastAPI, 64", empty_app.pid, port, "/empty"),
+                Case("decisions, K = 10, 64", ours.pid, at, few, key),
+                Case("with rewards, K = 10, 64", ours.pid, at, few, key, rewards=True),
+                Case("decisions, K = 100,000, 64", ours.pid, at, many, key),
+                Case("with rewards, K = 100,000, 64", ours.pid, at, many, key, rewards=True),
+                Case("bare ASGI app, 8 connections", bare_app.pid, bare, "/", connections=FEW),
+                Case("decisions, K = 10, 8", ours.pid, at, few, key, connections=FEW),
             ]
             measure(cases, folder)
-    bare_rate = {case.connections: case.median()[0] for case in cases if case.path == "/"}
+    bare_apps = {case.connections: case for case in cases if case.path == "/"}
     rows = []
     for case in cases:
-        rate, middle, high = case.median()
-        share = rate / bare_rate[case.connections]
-        rows.append([case.name, f"{rate:,.0f}", f"{share:.2f}", f"{middle:.1f}", f"{high:.1f}"])
-    write("service", __doc__ or "", ["", "requests/s", "of the bare app", "p50, ms", "p99, ms"], rows)
+        rate, middle, high, used = case.median()
+        pairs = zip(case.measured, bare_apps[case.connections].measured, strict=True)
+        share = statistics.median(ours[0] / theirs[0] for ours, theirs in pairs)
+        rows.append([case.name, f"{rate:,.0f}", f"{share:.2f}", f"{middle:.1f}", f"{high:.1f}", f"{used:.0f}"])
+    write(
+        "service", __doc__ or "", ["", "requests/s", "of the bare app", "p50, ms", "p99, ms", "µs of processor"], rows
+    )
 
 
 def measure(cases: Sequence[Case], folder: Path) -> None:

@@ -57,8 +57,9 @@ def main(decisions: int = DECISIONS) -> None:
             began = time.perf_counter()
             done = archive_log(store, NAME, folder, 0.0)
             archived = time.perf_counter() - began
-            rows.append(_measure(store, folder, step * (decisions // STEPS), played, archived, done.upto))
-            write("service_retention", f"{__doc__}\nHere with {decisions:,} decisions.", HEADER, rows)
+            so_far = step * (decisions // STEPS)
+            rows.append(_measure(store, folder, so_far, played, archived, done.upto))
+            write("service_retention", f"{__doc__}\nHere {so_far:,} of {decisions:,} decisions.", HEADER, rows)
         engine.close()
         store.close()
 
