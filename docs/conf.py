@@ -45,6 +45,7 @@ extensions = [
     "package_reference",
     "question_chart",
     "repository_links",
+    "unbroken_numbers",
 ]
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["colon_fence", "deflist"]
@@ -62,10 +63,12 @@ suppress_warnings = [
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_type_aliases = {name: name for name in ("npt.ArrayLike", "ArrayLike", "Floats")}
 default_role = "code"
 napoleon_google_docstring = False
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False

@@ -49,7 +49,7 @@ def escape(line: str) -> str:
 
 
 def separate_parameters(lines: list[str]) -> list[str]:
-    """Put what a parameter means below its name, and end the list where text follows: the source of a formula."""
+    """Put what a parameter means below its name, and end the list where something else follows: examples, a source."""
     if "Parameters" not in lines:
         return lines
     start = lines.index("Parameters") + 2
@@ -58,8 +58,9 @@ def separate_parameters(lines: list[str]) -> list[str]:
         found = PARAMETER.fullmatch(line)
         if found:
             made += [found[1].replace(r"\_", "_"), f"    {found[2]}"]
-        elif line and not line.startswith((" ", ">>>")) and k and not rest[k - 1]:
-            return [*made, "References", "----------", *rest[k:]]
+        elif line and not line.startswith(" ") and k and not rest[k - 1]:
+            title = "Examples" if line.startswith(">>>") else "References"
+            return [*made, title, "-" * len(title), *rest[k:]]
         else:
             made.append(line)
     return made

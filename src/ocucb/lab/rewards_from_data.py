@@ -128,6 +128,8 @@ def read_rewards(path: str | Path) -> RewardsFromData:
 
     Raises ParameterError, with the line, where a reward is no number or a count is negative.
     """
+    if not Path(path).exists():
+        raise ParameterError(f"there is no file {path}; give a CSV or Parquet file with columns arm, reward and count")
     rows = _parquet_rows(Path(path)) if Path(path).suffix == ".parquet" else _csv_rows(Path(path))
     seen: dict[str, dict[float, float]] = {}
     for line, arm, reward, count in rows:

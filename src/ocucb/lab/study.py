@@ -117,6 +117,10 @@ class Study:
         """Return the study in a file."""
         try:
             return cls.from_toml(Path(path).read_text(encoding="utf-8"), Path(path).stem)
+        except FileNotFoundError:
+            raise ParameterError(
+                f"there is no file {path}; give a TOML file, or a name from ocucb run --list"
+            ) from None
         except UnicodeDecodeError:
             raise ParameterError(f"{path} must be a TOML file, got something else; give a study") from None
         except ParameterError as problem:

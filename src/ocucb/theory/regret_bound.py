@@ -29,9 +29,9 @@ GROUPS = 40  # at most this many different gaps are told apart
 class RegretBound(NamedTuple):
     """A number that regret does not exceed, and what it consists of.
 
-    kappa : κ, the share of a gap by which the best arm's index may be too low; the best of a few.
-    pulls : the sum over arms of what each costs until its index is low: with the best arm's index high.
-    waiting : the cost of rounds in which the best arm's index is too low.
+    kappa    κ, the share of a gap by which the best arm's index may be too low; the best of a few.
+    pulls    the sum over arms of what each costs until its index is low: with the best arm's index high.
+    waiting  the cost of rounds in which the best arm's index is too low.
     """
 
     value: float
