@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cli.command import error, lines, ocucb, table
+from ocucb.cli import interrupts
+from ocucb.cli.progress import IdentificationProgress
 
 
 def test_identify_prints_a_table_and_leaves_files(tmp_path: Path) -> None:
@@ -39,6 +43,40 @@ def test_identify_after_a_fixed_number_of_rounds(tmp_path: Path) -> None:
     assert "50 rounds" in done.stdout
     assert "ocucb-identify/errors.png" in done.stdout
     assert "the verdict is the arm of the largest mean" in " ".join(done.stdout.split())
+
+
+def test_a_stopped_identification_says_so_in_a_line_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [
+        "identify",
+        "--means",
+        "0.9,0.4",
+        "--noise",
+        "bernoulli",
+        "--policy",
+        "uniform",
+        "--runs",
+        "6",
+        "--no-report",
+    ]
+    whole = ocucb(*words, "--output", "whole", at=tmp_path)
+
+    def press(self: IdentificationProgress, label: str, done: int, of: int) -> None:
+        note(self, label, done, of)
+        if done == 3:
+            raise KeyboardInterrupt  # as Ctrl-C does, where it is certain how many runs are done
+
+    note = IdentificationProgress.note
+    with monkeypatch.context() as patched:
+        patched.setattr(IdentificationProgress, "note", press)
+        patched.setattr(interrupts, "exit_if_local", lambda executor: None)  # which would end the tests
+        stopped = ocucb(*words, "--executor", "threads:1", at=tmp_path, code=interrupts.INTERRUPTED)
+    assert "\nstopped: 3 of 6 runs are done; the same command continues it\n" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    done = ocucb(*words, at=tmp_path)
+    assert "found 3 runs, playing the rest" in done.stderr
+    assert lines(done.stdout)["uniform"] == lines(whole.stdout)["uniform"]
 
 
 def test_wrong_input(tmp_path: Path) -> None:
