@@ -162,7 +162,15 @@ def test_a_winner_found_with_a_wrong_reward_is_looked_for_again(node: Node) -> N
     check_all(node)
 
 
-@pytest.mark.parametrize("change", [{"reward": 9.0}, {"arm": '"blue"'}, {"data": '{"was":0.5,"counted":1}'}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"reward": 9.0},
+        {"arm": '"blue"'},
+        {"data": '{"was":0.5,"counted":1}'},
+        {"data": '{"was":0.25,"counted":1}'},  # which changes no sum
+    ],
+)
 def test_replay_finds_an_altered_correction(node: Node, change: dict[str, Any]) -> None:
     node.create(arms=("red", "blue"))
     decision = node.decide()

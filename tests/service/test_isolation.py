@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import delete
 
+from ocucb.service import housekeeping as housekeeping_module
 from ocucb.service.batch import Batch
 from ocucb.service.callers import PendingRequest, ThreadCaller
 from ocucb.service.definition import Definition
@@ -81,7 +82,11 @@ def test_a_busy_experiment_is_served_by_two_nodes(postgresql: str) -> None:
         node.close()
 
 
-def test_windows_close_beside_a_damaged_experiment(start: Callable[..., Node], clock: ManualClock) -> None:
+def test_windows_close_beside_a_damaged_experiment(
+    start: Callable[..., Node], clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is the first that is due, where a sweep has room for one."""
+    monkeypatch.setattr(housekeeping_module, "MAX_EXPERIMENTS_PER_SWEEP", 1)
     node = start()
     for name in ("damaged", "others"):
         node.create(name, window=60.0)
@@ -91,6 +96,7 @@ def test_windows_close_beside_a_damaged_experiment(start: Callable[..., Node], c
     with node.store.write() as transaction:
         transaction.connection.execute(delete(log).where(log.c.experiment == 1, log.c.seq == 4))
     clock.advance(61.0)
+    assert start().engine._housekeeping.find_due([1], writing=False) == [2]
     fresh = start(limits=SWEEPING)
     wait_until(lambda: fresh.kinds("others").count("forgotten") == 3, "the windows of the other are closed")
     wait_until(lambda: fresh.engine.damaged_experiments == 1, "the damage is noticed")

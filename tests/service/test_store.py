@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +141,26 @@ def test_a_commit_with_unknown_end(node: Node, stored: bool) -> None:
     decision = node.decide(idempotency_key="k")
     assert decision.repeated == stored
     assert node.kinds().count("decision") == 4
+    assert node.ask(Reward(decision.id, 1.0)).outcome == "counted"
+    assert node.replay().verified
+    assert live_state(node) == folded_state(node.store)
+
+
+def test_what_is_not_committed_is_forgotten_though_another_node_wrote_as_much(start: Callable[..., Node]) -> None:
+    """Then the log is as long as what the first node has made, and says something else."""
+    node, other = start(), start()
+    node.create()
+    node.play(3)
+
+    def commit(connection: Any) -> None:
+        connection.connection.dbapi_connection.close()
+
+    event.listen(node.store._engine, "commit", commit)
+    with pytest.raises(StoreError, match="may or may not be stored"):
+        node.decide(among=("red",))
+    event.remove(node.store._engine, "commit", commit)
+    decision = other.decide(among=("blue",))
+    wait_until(lambda: _works(node), "the node recovers")
     assert node.ask(Reward(decision.id, 1.0)).outcome == "counted"
     assert node.replay().verified
     assert live_state(node) == folded_state(node.store)
