@@ -74,7 +74,7 @@ EVENTS = ["step"] * 12 + [
     arms=st.integers(1, 8),
     seed=st.integers(0, 2**32),
     coarse=st.booleans(),
-    events=st.lists(st.sampled_from(EVENTS)),
+    events=st.lists(st.sampled_from(EVENTS), min_size=20, max_size=60),
     data=st.data(),
 )
 def test_any_game(
