@@ -59,6 +59,8 @@ def prove(parts: Sequence[Part]) -> Finding:
 
 
 def _words(box: Box) -> str:
+    if all(low == high for low, high in box):
+        return "a number"
     return " × ".join(f"[{low:g}, {high:g}]" for low, high in box)
 
 

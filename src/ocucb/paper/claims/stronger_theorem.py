@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats
+from ocucb.lab.chart import Chart, Line
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.claims import chase, decomposition, peeling, stopping
 from ocucb.paper.claims.finite_time import problems, without_logarithm
@@ -30,6 +31,7 @@ Statement = Callable[..., Floats]  # (means, n, rho) -> the sum at each n
 
 RHOS = (0.5, 0.505, 0.52, 0.55, 0.6, 0.75, 0.9, 1.0)
 BELOW_HALF = (0.45, 0.5, 0.75, 1.0)
+DRAWN = 6  # of RHOS, in a chart
 SLACK = 2.0**-45  # room for rounding, on the side that is harder to pass
 ETAS = (1.001, 1.01, 1.1, 1.2, 1.5, 2.0, 16.0)
 
@@ -39,8 +41,8 @@ shrunk_sum = partial(finite_time_sum, shrink=True)
 def power_and_logarithm(effort: Effort, *, rhos: Sequence[float] = RHOS) -> Finding:
     """Find the largest a^(ρ-1/2) min{1/(1-ρ), log(1/a)}, and compare it with 2."""
     logs = np.geomspace(1e-3, 1e5, effort.pick(20_001, 2_000_001))  # log(1/a): a falls to exp(-100000)
-    rows, worst = [], (0.0, 0.0, 0.0)
-    for rho in (*rhos, *np.linspace(rhos[0], 1.0, effort.pick(40, 400)).tolist()):
+    rows, lines, worst = [], [], (0.0, 0.0, 0.0)
+    for rho in (*rhos, *np.linspace(rhos[0], 1.0, effort.pick(42, 402))[1:-1].tolist()):
         power = rho - 0.5
         cut = math.inf if rho == 1.0 else 1.0 / (1.0 - rho)
         at = np.append(logs, [cut] if cut < math.inf else [1.0 / power])  # where the largest value stands, too
@@ -50,6 +52,8 @@ def power_and_logarithm(effort: Effort, *, rhos: Sequence[float] = RHOS) -> Find
         worst = max(worst, (float(values[top]), rho, float(at[top])))
         if rho in rhos:
             rows.append((f"{rho:g}", f"{values[top]:.6g}", f"{at[top]:.4g}"))
+            shown = slice(0, logs.size, logs.size // 100)
+            lines.append(Line(f"ρ = {rho:g}", logs[shown].tolist(), values[:-1][shown].tolist()))
     value, rho, log = worst
     holds = value <= 2.0 * (1.0 + SLACK)
     return Finding(
@@ -57,6 +61,15 @@ def power_and_logarithm(effort: Effort, *, rhos: Sequence[float] = RHOS) -> Find
         f"The largest value is {value:.6g}, at ρ = {rho:g} and log(1/a) = {log:.4g}.",
         counterexample="" if holds else f"ρ = {rho:g}, a = exp(-{log:g}): {value:.4g}",
         tables=(Table("The largest over a", ("ρ", "value", "at log(1/a)"), tuple(rows)),),
+        charts=(
+            Chart(
+                "One bound for all ρ",
+                "log(1/a)",
+                "left side",
+                (*lines[:DRAWN], Line("bound", [1e-3, 1e5], [2.0, 2.0], bound=True)),
+                x_scale="log",
+            ),
+        ),
     )
 
 
@@ -74,6 +87,7 @@ def series(effort: Effort, *, bound: Series = uniform_peeling_bound) -> Finding:
     rho, cap = np.repeat(np.array(RHOS), pairs.shape[1]), np.tile(pairs[0], len(RHOS))
     x = np.tile(pairs[1], len(RHOS))
     rows, failed, unsure, largest = [], "", 0, 0.0
+    etas, ratios = [], []
     for eta in sorted({*ETAS, *peeling.etas(effort)}):
         low, high = peeling_sum(eta, rho, cap, x)
         limit = bound(eta, cap, x)
@@ -81,6 +95,8 @@ def series(effort: Effort, *, bound: Series = uniform_peeling_bound) -> Finding:
         above = bool((low > limit * (1.0 + SLACK)).any())
         unsure += 0 if above else int((high > limit * (1.0 - SLACK)).sum())
         largest = max(largest, float(ratio[k]))
+        etas.append(eta)
+        ratios.append(float(ratio[k]))
         where = f"η = {eta:g}, ρ = {rho[k]:g}, λ = {cap[k]:g}, x = {x[k]:g}"
         rows.append((f"{eta:g}", f"{ratio[k]:.4f}", f"{rho[k]:g}", f"{cap[k]:.4g}", f"{x[k]:.4g}"))
         if above and not failed:
@@ -91,6 +107,15 @@ def series(effort: Effort, *, bound: Series = uniform_peeling_bound) -> Finding:
         f"Over {len(rows) * x.size:,} points the series is at most {largest:.4f} times the bound.",
         counterexample=failed,
         tables=(Table("Series over bound, the largest", ("η", "ratio", "ρ", "λ", "x"), tuple(rows)),),
+        charts=(
+            Chart(
+                "Series over bound, the largest over ρ, λ and x",
+                "η",
+                "ratio",
+                (Line("series", etas, ratios), Line("allowed", [etas[0], etas[-1]], [1.0, 1.0], bound=True)),
+                x_scale="log",
+            ),
+        ),
     )
 
 

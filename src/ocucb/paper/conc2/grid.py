@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,15 +49,23 @@ def points(rhos: Sequence[float], etas: Sequence[float] = ETAS) -> Iterator[Grid
         yield from (GridPoint(gap, eta, rho, cap) for eta in etas for rho in rhos for cap in sorted(caps))
 
 
+@cache  # most checks of the lemma look at the same points
 def sandwich(part: Part, point: GridPoint) -> Sandwich:
     """Bound Δ E[α] or Δ E[β] from both sides."""
     gap, eta, rho, cap = point
-    bound = gap * alpha_mean_bound(gap, eta, rho, [cap])
+    bound = gap * _mean_bound(gap, min(2.0, eta), rho, cap)
     if part == "alpha":
         return Sandwich(gap * alpha_mean_floor(gap, eta, rho, [cap], samples(gap)), bound)
     return Sandwich(gap * beta_mean_floor(gap, rho, [cap], samples(gap)), BETA_TO_ALPHA * bound)
 
 
+@cache
+def _mean_bound(gap: float, eta: float, rho: float, cap: float) -> float:
+    """Return what E[α] is at most; η beyond 2 is taken as 2, as `alpha_mean_bound` does."""
+    return alpha_mean_bound(gap, eta, rho, [cap])
+
+
+@cache
 def samples(gap: float) -> Floats:
     """Return numbers s of samples at which bounds from below look."""
     return np.unique(np.floor(np.geomspace(1.0, 2.0 + 10.0 / gap**2, 60)))
