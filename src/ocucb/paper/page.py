@@ -234,7 +234,7 @@ def _table(shown: Table) -> str:
 
     title, body = escape(shown.title), "\n".join(line(row, "td") for row in shown.rows)
     wide = " wide" if len(words) + sum(words) > FEW else ""
-    scroll = f'<div class="scroll" role="region" tabindex="0" aria-label="{title}">'
+    scroll = f'<div class="scroll" role="group" tabindex="0" aria-label="{title}">'
     return (
         f'<div class="table{wide}"><p>{title}</p>\n{scroll}\n'
         f"<table>\n<thead>{line(shown.header, 'th')}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div></div>"
