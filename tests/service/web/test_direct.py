@@ -135,6 +135,7 @@ def test_requests_in_a_row_are_answered_in_order(api: Api, direct: list[Any]) ->
         connection.sendall(b"".join(many))
         counts = [len(json.loads(read(connection)[1])["decisions"]) for _ in many]
     assert counts == [1, 2, 3]
+    assert len(direct) == 1  # the others were waiting behind it, in the row that uvicorn keeps
 
 
 @pytest.mark.parametrize(("line", "headers"), [(DECIDE, ["Connection: close"]), (DECIDE.replace("1.1", "1.0"), [])])
