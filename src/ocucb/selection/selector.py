@@ -196,6 +196,8 @@ class Selector:
 
     def describe(self, slot: int, among: Integers | None) -> list[float]:
         """Return what is known of an arm, in a choice among some slots or all."""
+        if self._state["stale"][0]:
+            self._rebuild()
         slots = _ALL if among is None else among
         subset.describe_among(self.address, slot, slots, self._known, self._rule.rho is not None)
         return self._known.tolist()
