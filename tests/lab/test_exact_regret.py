@@ -76,7 +76,7 @@ def test_two_hundred_rounds_of_two_arms() -> None:
         (Problem((0.1, 0.2), Bernoulli()), ThompsonSampling(), 10, "leaves nothing to chance"),
         (Problem((0.1, 0.2), Bernoulli()), EpsilonGreedy(0.1), 10, "leaves nothing to chance"),
         (Problem((0.1, 0.2), Bernoulli()), MOSS(9), 10, "at most that of MOSS"),
-        (Problem((0.1, 0.2, 0.3), Bernoulli()), OCUCBn(), 150, "must leave at most 2,000,000,000 states"),
+        (Problem((0.1, 0.2, 0.3), Bernoulli()), OCUCBn(), 300, "must leave at most 100,000,000,000 states"),
         (Problem((0.1, 0.2), Bernoulli()), OCUCBn(), 0, "horizon"),
     ],
 )
