@@ -3,7 +3,7 @@
 One NVIDIA GPU, float64, the same tape as on the CPU; unit Gaussian noise, one best arm, all other gaps 0.3, as in
 `benchmarks/episode.py`; for other families five arms with means 0.6, 0.5, 0.5, 0.4 and 0.3. A figure is the second of
 two launches, transfers included; the first, of a few runs, compiles. "differ" counts the runs whose pulls are not
-those of the CPU, of so many that were compared; "aim" is what was hoped for.
+those of the CPU, of so many that were compared; "aim" is what was hoped for. "own" is a level of a user's own, 2 log t.
 
     python -m benchmarks.gpu
 """
@@ -19,6 +19,7 @@ import numpy as np
 
 import ocucb
 from benchmarks.table import write
+from ocucb.compiled import Parameters
 from ocucb.compiled.cuda import check_gpu
 from ocucb.lab.gpu_shards import play_together
 from ocucb.lab.problem import Problem, worst_case
@@ -47,6 +48,7 @@ SIZES: list[tuple[ocucb.Policy, int, int, int, int, float]] = [
     (ocucb.OCUCBn(), 10**6, 10, 10**5, 10**4, 5e10),
     (ocucb.OCUCBn(), 10**4, 100, 10**5, 2 * 10**4, 4e9),
     (ocucb.OCUCBn(), 10**4, 1000, 10**4, 10**4, 3e8),
+    (ocucb.OCUCBn(), 2 * 10**4, 10**4, 1000, 1000, 0.0),
     (UCB(), 10**4, 10, 10**5, 10**5, 0.0),
     (AdaUCB(), 10**4, 10, 10**5, 10**5, 0.0),
     (MOSS(10**4), 10**4, 10, 10**5, 10**5, 0.0),
@@ -63,10 +65,18 @@ LAWS: list[tuple[ocucb.Noise, ocucb.Policy]] = [
     )
     for policy in (ocucb.OCUCBn(), KLUCB(), KLUCBSwitch(1000), BayesUCB(), IMED(), ThompsonSampling())
 ]
+
+
+def own_level(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    """Return a level as a user may write it."""
+    return parameters[0] * np.log(t)  # type: ignore[no-any-return]
+
+
 LEVELS: list[ocucb.Policy] = [
     *(ocucb.OCUCBn(shrink=shrink) for shrink in ("t", "log-plus", "all")),
     *(ocucb.OCUCBn(eta="annealed"), ocucb.OCUCBn(rho=1.0), OCUCB(1000), MOSSAnytime(), KLUCBPlus()),
     *(KLUCBHPlus(1000), KLUCBPlusPlus(1000), Gittins(1000), Greedy()),
+    ocucb.LevelPolicy("own", own_level, {"factor": 2.0}, trend="rises"),
 ]
 COMPARED = 10**5  # runs with five arms; of Thompson sampling, whose draws take the CPU long, a tenth
 
@@ -112,7 +122,8 @@ def main() -> None:
             problem = Problem((0.6, 0.5, 0.5, 0.4, 0.3), noise)
             shard = Shard(problem, policy, 1000, (1000,), seed=5, first=0, runs=10**5)
             compared = COMPARED // 10 if isinstance(policy, ThompsonSampling) else COMPARED
-            rows.append([str(policy), noise.name, "1,000", "5", *measure(shard, compared), ""])
+            name = policy.name if isinstance(policy, ocucb.LevelPolicy) else str(policy)
+            rows.append([name, noise.name, "1,000", "5", *measure(shard, compared), ""])
             print(rows[-1], flush=True)
     finally:
         write("gpu", __doc__ or "", header, rows)

@@ -21,6 +21,7 @@ from ocucb.errors import ParameterError
 cuda: Any = _cuda  # code on the GPU names it, and the simulator puts its own in that place
 
 THREADS = 128  # of a block
+ALL = 0xFFFFFFFF  # lanes of a warp
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
 
 
@@ -46,6 +47,16 @@ def device(function: Callable[..., Any]) -> Any:
     return cuda.jit(device=True)(function)
 
 
+def inlined_device(function: Callable[..., Any]) -> Any:
+    """Return one whose code becomes part of its caller, whose memory it may make."""
+    return cuda.jit(device=True, inline="always")(function)
+
+
+def rough_device(function: Callable[..., Any]) -> Any:
+    """Return one whose logarithms and quotients in single precision are those of the hardware, good to some 22 bits."""
+    return cuda.jit(device=True, fastmath=True)(function)
+
+
 def _plain(array: Any) -> Any:
     return array._item._ary if SIMULATED else array
 
@@ -55,22 +66,31 @@ plain = _plain if SIMULATED else device(lambda array: array)
 
 
 class Group(NamedTuple):
-    """Lanes of a warp that work together, and how they tell each other what they have: all must call at once."""
+    """Lanes of a warp that work together, and how they tell each other what they have.
+
+    The groups of a warp go in step: all of its lanes must call at once, also those whose group needs no answer.
+    """
 
     lanes: int
-    of_lane: Any  # (value, lane) -> the float that this lane has
+    of_lane: Any  # (value, lane) -> what this lane has
     largest: Any  # (value) -> the largest
     sum: Any  # (value) -> the sum
     first_of_largest: Any  # (value, number) -> the lowest number of those with the largest value
+    count: Any  # (flag) -> how many lanes have it set
+    first: Any  # (flag) -> the first lane that has it set, -1 if none
+    any_in_warp: Any  # (flag) -> whether any lane of any group of the warp has it set
     wait: Any  # () until all have written what others read
 
 
 def group_of(lanes: int) -> Group:
-    """Return a group of so many lanes: 1, 2, 4, 8, 16 or 32."""
+    """Return a group of so many lanes: 1, 2, 4, 8, 16 or 32. Lanes that are alone do not wait for others."""
     if lanes == 1:
         same = device(lambda value: value)
-        return Group(1, device(lambda value, lane: value), same, same, device(lambda value, number: number), _nothing)
+        number = device(lambda value, number: number)
+        one, here = device(lambda flag: 1 if flag else 0), device(lambda flag: 0 if flag else -1)
+        return Group(1, device(lambda value, lane: value), same, same, number, one, here, same, _nothing)
     exchange: Any = _simulated_exchange if SIMULATED else _make_exchange(lanes)
+    flags: Any = _simulated_flags if SIMULATED else _make_flags(lanes)
     steps = lanes.bit_length() - 1
 
     @device
@@ -97,7 +117,16 @@ def group_of(lanes: int) -> Group:
                 value, number = other, which
         return number
 
-    return Group(lanes, of_lane, largest, total, first_of_largest, _simulated_wait if SIMULATED else _make_wait(lanes))
+    @device
+    def count(flag: bool) -> Any:
+        return cuda.popc(flags(flag))
+
+    @device
+    def first(flag: bool) -> Any:
+        return cuda.ffs(flags(flag)) - 1
+
+    any_in_warp, wait = (_simulated_any, _simulated_wait) if SIMULATED else (_any_in_warp, _wait)
+    return Group(lanes, of_lane, largest, total, first_of_largest, count, first, any_in_warp, wait)
 
 
 @device
@@ -105,54 +134,77 @@ def _nothing() -> None:
     pass
 
 
+@device
+def _any_in_warp(flag: bool) -> Any:
+    return cuda.any_sync(ALL, flag)
+
+
+@device
+def _wait() -> None:
+    cuda.syncwarp(ALL)
+
+
 def _make_exchange(lanes: int) -> Any:
     """Return `exchange(value, lane, distance)`: the value of a lane of the group, or of the one so far from this."""
-    members = (1 << lanes) - 1
 
     @device
     def exchange(value: Any, lane: int, distance: int) -> Any:
-        start = cuda.laneid & ~(lanes - 1)
         if distance:
-            return cuda.shfl_xor_sync(members << start, value, distance)
-        return cuda.shfl_sync(members << start, value, start + lane)
+            return cuda.shfl_xor_sync(ALL, value, distance)
+        return cuda.shfl_sync(ALL, value, (cuda.laneid & ~(lanes - 1)) + lane)
 
     return exchange
 
 
-def _make_wait(lanes: int) -> Any:
+def _make_flags(lanes: int) -> Any:
+    """Return `flags(flag)`: a bit for each lane of the group that has it set."""
     members = (1 << lanes) - 1
 
     @device
-    def wait() -> None:
-        cuda.syncwarp(members << (cuda.laneid & ~(lanes - 1)))
+    def flags(flag: bool) -> Any:
+        return np.uint32((cuda.ballot_sync(ALL, flag) >> (cuda.laneid & ~(lanes - 1))) & members)
 
-    return wait
+    return flags
 
 
-def _simulated_exchange(value: Any, lane: int, distance: int) -> Any:
+def _simulated_boxes(value: Any) -> list[Any]:
     """Exchange values in the simulator, where a block is one group and its lanes are threads of Python."""
     thread: Any = threading.current_thread()
-    here = thread.threadIdx.x
     boxes = thread._manager.__dict__.setdefault("boxes", {})
-    boxes[here] = value
+    boxes[thread.threadIdx.x] = value
     thread.syncthreads()
-    got = boxes[here ^ distance if distance else lane]
+    got = [boxes[lane] for lane in range(thread._manager._block_dim[0])]
     thread.syncthreads()
     return got
 
 
-def _simulated_wait() -> None:
+def _simulated_exchange(value: Any, lane: int, distance: int) -> Any:
     thread: Any = threading.current_thread()
-    thread.syncthreads()
+    return _simulated_boxes(value)[thread.threadIdx.x ^ distance if distance else lane]
 
 
-def gpu_kernel(function: Callable[..., Any], lanes: int, registers: int) -> Callable[..., None]:
-    """Return `launch(groups, *arguments)`: runs a function in so many groups; arrays are read, or else written."""
-    made = cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers)(function)
+def _simulated_flags(flag: bool) -> int:
+    return sum(1 << lane for lane, one in enumerate(_simulated_boxes(bool(flag))) if one)
+
+
+def _simulated_any(flag: bool) -> bool:
+    return any(_simulated_boxes(bool(flag)))
+
+
+def _simulated_wait() -> None:
+    _simulated_boxes(None)
+
+
+def gpu_kernel(function: Callable[..., Any], lanes: int, threads: int, registers: int) -> Callable[..., None]:
+    """Return `launch(groups, *arguments)`: runs a function in so many groups; arrays are read, or else written.
+
+    Its own code, not that of functions that it calls, may be rearranged as if no number were rounded.
+    """
+    made = cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers, fastmath=True)(function)
 
     def launch(groups: int, *arguments: Any) -> None:
         given = [_on_gpu(one) if isinstance(one, np.ndarray) else one for one in arguments]
-        size = lanes if SIMULATED else THREADS
+        size = lanes if SIMULATED else threads
         made[-(-groups * lanes // size), size](*given)
         cuda.synchronize()
         for one, there in zip(arguments, given, strict=True):

@@ -1,8 +1,11 @@
 """The episode on a GPU: the only loop over t there, for every policy and every noise family.
 
-A group of lanes plays a run: one lane for few arms, a warp for many. The winner of a round is pulled, and on while it
-leads safely, as on the CPU; lanes draw its next rewards side by side and add them in their order. Levels, bounds,
-scores and quantiles are the package's own kernels.
+A group of lanes plays a run: one lane for few arms, some or all of a warp for many. The winner of a round is pulled,
+and on while it leads safely, as on the CPU; lanes draw its next rewards side by side and add them in their order.
+Levels, bounds, scores and quantiles are the package's own kernels.
+
+Lanes that are alone diverge, and wait for each other where the compiler lets them. Groups go in step: what one of a
+warp has to do all of them do, and those that did not need it ignore what came out.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats, Integers, bits_of, float_of, kernel
-from ocucb.compiled.cuda import cuda, device, gpu_kernel, group_of, plain
-from ocucb.lab.gpu_selection import Arms, make_selection
+from ocucb.compiled.cuda import SIMULATED, Group, cuda, device, gpu_kernel, group_of, inlined_device, plain
+from ocucb.lab.gpu_index import Arms, Numbers
+from ocucb.lab.gpu_selection import Renewal, make_selection
 from ocucb.lab.tape import choice_seed, run_key
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule
@@ -28,8 +32,13 @@ class Shape(NamedTuple):
     lanes: int  # that play it together: 1, 2, 4, 8, 16 or 32
     slots: int  # arms of a lane, at most
     span_shift: int  # a bound holds t >> span_shift rounds; 0: no bounds are kept
+    rough: bool  # indices are estimated in single precision
+    patient: bool  # an arm may lead only after it won twice
     width: int  # rewards that a lane draws side by side
     batches: int  # of these, before lanes of other runs, which may have to choose, are waited for
+    threads: int  # of a block
+    shared: bool  # what is known of arms stands in the memory that the lanes of a block share
+    distant: bool  # but for sums of rewards, so that there is room for more runs
     registers: int  # of a thread, at most
 
 
@@ -47,14 +56,8 @@ def rounded(product: float, zero: int) -> float:
     return float(float_of(bits_of(product) ^ zero))
 
 
-def make_episode(kind: Kind) -> Any:
-    """Return `launch(threads, ...)` that plays a run in each group; its arguments are those of `episode`, below."""
-    rule, family, (lanes, slots, span_shift, width, batches, registers) = kind
-    group = group_of(lanes)
-    choose, lead_floor, add_pulls = make_selection(rule, family, group, slots, span_shift)
-    quantile = family.quantile
-    bounds = slots if span_shift else 1
-    leads = may_lead(rule) and rule.score is None
+def _make_draw(kind: Kind, group: Group) -> Any:
+    quantile, lanes, width, batches = kind.family.quantile, group.lanes, kind.shape.width, kind.shape.batches
 
     @device
     def draw(
@@ -67,93 +70,172 @@ def make_episode(kind: Kind) -> Any:
         """
         rewards = cuda.local.array(width, np.float64)
         for _ in range(batches):
-            if left == 0:
+            if not group.any_in_warp(left > 0):
                 break
             for which in range(width):
                 rewards[which] = quantile(place, uniform(key, count + 1 + which * lanes + lane), constants)
             for which in range(width):
-                for source in range(min(lanes, left)):
-                    if count < sure or total > floor * count:
-                        total += group.of_lane(rewards[which], source)
-                        count += 1
-                        left -= 1
-                    else:
-                        left = 0
+                for source in range(lanes):
+                    if lanes > 1 and not group.any_in_warp(left > 0):
                         break
+                    got = group.of_lane(rewards[which], source)
+                    if left > 0:
+                        if count < sure or total > floor * count:
+                            total += got
+                            count += 1
+                            left -= 1
+                        else:
+                            left = 0
         return total, count, left
 
+    return draw
+
+
+@device
+def regret_of(counts: Integers, run: int, arms: int, truth: Floats, zero: int) -> float:
+    """Return the regret of the pulls of a run."""
+    best, total = truth[0], 0.0
+    for arm in range(1, arms):
+        best = max(best, truth[arm])
+    for arm in range(arms):
+        total += rounded(counts[run, arm] * (best - truth[arm]), zero)
+    return total
+
+
+def _make_memory(rule: Rule, shape: Shape) -> Any:
+    """Return a function that makes what a lane knows of its arms: nothing yet."""
+    lanes, slots = shape.lanes, shape.slots
+    threads = lanes if SIMULATED else shape.threads
+    bounds = slots if shape.span_shift or (shape.rough and rule.score is not None) else 1
+    sums, more = slots if rule.rho else 1, 1 if shape.rough else slots
+
     @device
-    def regret_of(counts: Integers, run: int, arms: int, truth: Floats, zero: int) -> float:
-        best, total = truth[0], 0.0
-        for arm in range(1, arms):
-            best = max(best, truth[arm])
-        for arm in range(arms):
-            total += rounded(counts[run, arm] * (best - truth[arm]), zero)
-        return total
+    def clear(own: Arms) -> None:
+        for slot in range(slots):
+            own.pulls[slot] = 0
+            own.totals[slot] = 0.0
+        for slot in range(sums):
+            own.sums[slot] = 0.0
+        for slot in range(bounds):
+            own.bounds[slot] = -math.inf
+        for slot in range(more):
+            own.means[slot] = 0.0
+            own.powers[slot] = 0.0
+
+    @inlined_device
+    def own_memory() -> Arms:
+        own = Arms(
+            cuda.local.array(slots, np.int32), cuda.local.array(bounds, np.float32),
+            cuda.local.array(sums, np.float64), cuda.local.array(slots, np.float64),
+            cuda.local.array(more, np.float64), cuda.local.array(more, np.float64),
+        )  # fmt: skip
+        clear(own)
+        return own
+
+    @inlined_device
+    def shared_memory() -> Arms:
+        here = cuda.threadIdx.x
+        own = Arms(
+            cuda.shared.array((slots, threads), np.int32)[:, here],
+            cuda.shared.array((bounds, threads), np.float32)[:, here],
+            cuda.shared.array((sums, threads), np.float64)[:, here],
+            cuda.shared.array((slots, threads), np.float64)[:, here],
+            cuda.local.array(more, np.float64), cuda.local.array(more, np.float64),
+        )  # fmt: skip
+        clear(own)
+        return own
+
+    @inlined_device
+    def mostly_shared_memory() -> Arms:
+        here = cuda.threadIdx.x
+        own = Arms(
+            cuda.shared.array((slots, threads), np.int32)[:, here],
+            cuda.shared.array((bounds, threads), np.float32)[:, here],
+            cuda.shared.array((sums, threads), np.float64)[:, here], cuda.local.array(slots, np.float64),
+            cuda.local.array(more, np.float64), cuda.local.array(more, np.float64),
+        )  # fmt: skip
+        clear(own)
+        return own
+
+    if not shape.shared:
+        return own_memory
+    return mostly_shared_memory if shape.distant else shared_memory
+
+
+def make_episode(kind: Kind) -> Any:
+    """Return `launch(groups, ...)` that plays a run in each group; its arguments are those of `episode`, below."""
+    rule, family, shape = kind
+    lanes, slots, span_shift, rough, patient = shape[:5]
+    group = group_of(lanes)
+    choose, lead_floor, add_pulls = make_selection(rule, family, group, slots, span_shift, rough)
+    draw, memory = _make_draw(kind, group), _make_memory(rule, shape)
+    leads = may_lead(rule) and rule.score is None
 
     def episode(
         counts: Integers, regret: Floats, numbers: Integers, shards: Integers, seeds: Integers, means: Floats,
-        parameters: Floats, constants: Floats, checkpoints: Integers, unit: float,
+        parameters: Floats, constants: Floats, rough_parameters: Floats, rough_constants: Floats,
+        checkpoints: Integers, unit: float,
     ) -> None:  # fmt: skip
         """Play one run: counts and regret are its answer, numbers and shards say which run of which shard it is."""
         run, lane, arms = cuda.grid(1) // lanes, cuda.grid(1) % lanes, means.shape[1]
-        if run >= len(numbers):
-            return
-        own = Arms(
-            cuda.local.array(slots, np.int32), cuda.local.array(bounds, np.float32),
-            cuda.local.array(slots, np.float64), cuda.local.array(slots, np.float64),
-            cuda.local.array(slots, np.float64), cuda.local.array(slots, np.float64),
-            cuda.local.array(bounds, np.int32),
+        plays = run < len(numbers)
+        if not plays:
+            if lanes == 1:
+                return
+            run = 0  # of its lanes the others of their warp ask
+        own, shard = memory(), shards[run]
+        given = Numbers(
+            plain(parameters[shard]), plain(constants[shard]), plain(rough_parameters[shard]),
+            plain(rough_constants[shard]), unit, 1.0 / unit,
         )  # fmt: skip
-        for slot in range(slots):
-            own.pulls[slot] = 0
-            own.sums[slot] = 0.0
-            own.powers[slot] = 0.0
-            own.means[slot] = 0.0
-            own.totals[slot] = 0.0
-        for slot in range(bounds):
-            own.bounds[slot] = -math.inf
-            own.expiries[slot] = 0
-        shard = shards[run]
-        mine, family_constants, truth = plain(parameters[shard]), plain(constants[shard]), plain(means[shard])
+        truth = plain(means[shard])
         key, seed = np.uint64(run_key(seeds[shard], numbers[run])), choice_seed(seeds[shard], numbers[run])
-        t, lead, oldest = 0, 1, 0
+        t, lead, last, renewal = 0, 2, 0, Renewal(0, 0, arms + 2 * slots)
         arm, first, count, left, tried, total, floor = 0, 0, 0, 0, 0, 0.0, 0.0
         for mark in range(len(checkpoints)):
-            end = checkpoints[mark]
-            while t < end:
-                if left == 0:
-                    arm, left, floor = t, 1, math.inf
-                    if t >= arms:
-                        length = min(lead, end - t - 1)
-                        arm, rival, oldest = choose(
-                            own, lane, arms, t + 1, length, oldest, seed, mine, family_constants
-                        )
-                        if leads:
-                            if span_shift:
-                                length = min(length, own.expiries[oldest] - t - 1)
-                            if length > 0:
-                                floor = lead_floor(own, arm, arms, t + 1, length, rival, mine, family_constants)
-                            left += length if floor < math.inf else 0
-                    first = int(group.of_lane(float(own.pulls[arm // lanes]), arm % lanes))
-                    total = group.of_lane(own.totals[arm // lanes], arm % lanes)
-                    count, tried = first, left
+            end = checkpoints[mark] if plays else 0
+            while group.any_in_warp(t < end):
+                needs = left == 0 and t < end
+                picks = needs and t >= arms
+                if needs:
+                    arm, left, tried, floor = t if t < arms else 0, 1, 1, math.inf
+                if group.any_in_warp(picks):
+                    length = min(lead, end - t - 1)
+                    winner, rival, renewal = choose(own, lane, arms, t + 1, length, last, renewal, seed, picks, given)
+                    if picks:
+                        arm = winner
+                    if leads:
+                        length = min(length, renewal.until - t - 1)
+                        tries = picks and length > 0 and (arm == last or not patient)
+                        if group.any_in_warp(tries):
+                            found = lead_floor(own, arm, arms, t + 1, length, group.largest(rival), given)
+                            if tries:
+                                tried = 1 + length
+                                if found < math.inf:
+                                    floor, left = found, tried
+                pulled = group.of_lane(own.pulls[arm // lanes], arm % lanes)
+                so_far = group.of_lane(own.totals[arm // lanes], arm % lanes)
+                if needs:
+                    first, count, total = pulled, pulled, so_far
                 total, count, left = draw(
-                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, first + 1, total, floor,
-                    family_constants,
-                )  # fmt: skip
-                if left == 0:
-                    add_pulls(own, lane, arm, first, count, total, unit)
+                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, first + 1, total, floor, given.constants
+                )
+                done = left == 0 and t < end
+                if group.any_in_warp(done):
+                    add_pulls(own, lane, arm, first, count, total, given, done)
+                if done:
+                    last = arm
                     t += count - first
-                    if count - first == tried and (tried > 1 or t <= arms):
-                        lead = min(2 * lead, max(2, count >> 3))
-                    else:
+                    if count - first < tried:
                         lead = max(2, lead >> 1)
-            for slot in range(slots):
-                if slot * lanes + lane < arms:
-                    counts[run, slot * lanes + lane] = own.pulls[slot]
+                    elif tried > 1:
+                        lead = min(2 * lead, max(2, count >> 3))
+            if plays:
+                for slot in range(slots):
+                    if slot * lanes + lane < arms:
+                        counts[run, slot * lanes + lane] = own.pulls[slot]
             group.wait()
-            if lane == 0:
+            if plays and lane == 0:
                 regret[run, mark] = regret_of(counts, run, arms, truth, numbers[run] >> 62)
 
-    return gpu_kernel(episode, lanes, registers)
+    return gpu_kernel(episode, lanes, shape.threads, shape.registers)

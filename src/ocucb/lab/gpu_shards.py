@@ -5,22 +5,27 @@ from __future__ import annotations
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.compiled.cuda import read_only
+from ocucb.compiled.cuda import THREADS, read_only
 from ocucb.lab.fleet import Fleet
 from ocucb.lab.gpu_episode import Kind, Shape, make_episode
+from ocucb.lab.gpu_index import level_is_stable
+from ocucb.lab.gpu_rule import has_estimates
 from ocucb.lab.shard import Outcome, Shard
 from ocucb.policies.policy import Rule, Trend
 from ocucb.selection.order import power
 
 MEMORY = 8 * 2**30  # bytes of the GPU that one launch may take for the pulls of its runs
+WORK = 2**41  # rounds times arms of a launch, some seconds: between two of them it can be stopped
 FEW = 48  # arms up to which one lane plays a run
-MANY = 256  # arms above which a warp does, and not half of one
+MANY = 256  # arms above which a warp does, and not some lanes of one
+SHARED = 48 * 2**10  # bytes that the lanes of a block may share
+BYTES_PER_ARM = 16  # of what is known of it there
 LONG = 10**5  # rounds from which leads are long
 SPAN_SHIFT = 7  # a bound holds t >> SPAN_SHIFT rounds
 
@@ -48,14 +53,22 @@ def unfit(shard: Shard) -> str | None:
 
 def shape_of(shard: Shard) -> Shape:
     """Return how runs of a shard are played."""
-    arms, rule = shard.problem.arms, shard.policy.rule()
+    arms, rule, family = shard.problem.arms, shard.policy.rule(), shard.problem.noise.family()
+    rough = has_estimates(rule, family) and level_is_stable(rule, arms)
     if arms <= FEW:
         # A long law is compiled once for each reward that is drawn beside others.
-        width = 4 if shard.problem.noise.name in ("gaussian", "exponential") else 1
-        return Shape(1, arms, 0, width, 16 // width if shard.horizon < LONG else 64 // width, 80)
+        width, batches = (2, 4) if shard.horizon < LONG else (4, 16)
+        if shard.problem.noise.name not in ("gaussian", "exponential"):
+            width, batches = 1, 4 * batches
+        return Shape(1, arms, 0, rough, False, width, batches, THREADS, False, False, 80)
     keeps = rule.score is None and rule.trend is not Trend.NEITHER
-    lanes = 16 if arms <= MANY else 32
-    return Shape(lanes, -(-arms // lanes), SPAN_SHIFT if keeps else 0, 1, 4, 96 if arms <= MANY else 255)
+    lanes = 8 if arms <= MANY else 32
+    slots = -(-arms // lanes)
+    groups = min(THREADS // lanes, SHARED // (lanes * slots * BYTES_PER_ARM))
+    shared = rough and groups > 0
+    threads = 32 if shared and groups * lanes < THREADS else THREADS
+    registers = (128 if lanes < 32 else 152) if shared else (96 if lanes < 32 else 255)
+    return Shape(lanes, slots, SPAN_SHIFT if keeps else 0, rough, True, 1, 4, threads, shared, True, registers)
 
 
 def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
@@ -65,17 +78,23 @@ def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
     return kind, shard.problem.arms, shard.checkpoints, len(rule.parameters)
 
 
-def play_together(shards: Sequence[Shard]) -> list[Outcome]:
-    """Play shards that are all fit, in as few launches as memory allows; return their outcomes in order."""
+def play_in_launches(shards: Sequence[Shard]) -> Iterator[list[tuple[int, Outcome]]]:
+    """Play shards that are all fit, in as few launches as memory and patience allow; yield what came of each launch.
+
+    That is some of the shards, by their places, with their outcomes.
+    """
     groups: dict[Any, list[int]] = defaultdict(list)
     for place, shard in enumerate(shards):
         groups[_kind(shard)].append(place)
-    outcomes: dict[int, Outcome] = {}
-    for (kind, arms, _, _), places in groups.items():
-        limit = max(1, MEMORY // (8 * arms))
+    for (kind, arms, checkpoints, _), places in groups.items():
+        limit = max(1, min(MEMORY // (8 * arms), WORK // (arms * checkpoints[-1])))
         for some in _parts(places, [shards[place].runs for place in places], limit):
-            made = _launch(kind, [shards[place] for place in some])
-            outcomes |= dict(zip(some, made, strict=True))
+            yield list(zip(some, _launch(kind, [shards[place] for place in some]), strict=True))
+
+
+def play_together(shards: Sequence[Shard]) -> list[Outcome]:
+    """Play shards that are all fit; return their outcomes in order."""
+    outcomes = {place: outcome for launch in play_in_launches(shards) for place, outcome in launch}
     return [outcomes[place] for place in range(len(shards))]
 
 
@@ -108,6 +127,8 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
         read_only(np.array([shard.problem.means for shard in shards], dtype=np.float64)),
         read_only(_rows([shard.policy.rule() for shard in shards])),
         read_only(_rows([shard.problem.noise.family() for shard in shards])),
+        read_only(_rows([shard.policy.rule() for shard in shards]).astype(np.float32)),
+        read_only(_rows([shard.problem.noise.family() for shard in shards]).astype(np.float32)),
         read_only(np.array(shards[0].checkpoints, dtype=np.int64)),
         _unit(kind.rule, arms, shards[0].checkpoints[-1]),
     )

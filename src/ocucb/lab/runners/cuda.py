@@ -1,4 +1,4 @@
-"""An NVIDIA GPU of this machine: shards that wait are played together, in one launch."""
+"""An NVIDIA GPU of this machine: shards that wait are played together, in launches of some seconds."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from ocucb.compiled.cuda import check_gpu
-from ocucb.lab.gpu_shards import play_together, unfit
+from ocucb.lab.gpu_shards import play_in_launches, unfit
 from ocucb.lab.shard import Shard, play
 
 Given = ParamSpec("Given")
@@ -29,7 +29,7 @@ class CudaExecutor(Executor):
         self._waiting: SimpleQueue[tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None]
         self._waiting = SimpleQueue()
         self._told: set[str] = set()
-        self._stopped = False
+        self._stopped = self._cancelled = False
         self._thread = threading.Thread(target=self._work, name="ocucb-cuda", daemon=True)
         self._thread.start()
 
@@ -42,6 +42,7 @@ class CudaExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._stopped = True
+        self._cancelled |= cancel_futures
         while cancel_futures and not self._waiting.empty():
             one = self._waiting.get()
             if one is not None:
@@ -59,7 +60,7 @@ class CudaExecutor(Executor):
                     if function is play and self._fits(given[0]):
                         together.append((future, given[0]))
                     else:
-                        _settle([future], functools.partial(_call, function, given, named))
+                        _call(future, functools.partial(function, *given, **named))
                 if self._waiting.empty() or len(together) >= TOGETHER:
                     break
                 following = self._waiting.get()
@@ -68,8 +69,22 @@ class CudaExecutor(Executor):
                     break
                 one = following
             if together:
-                futures, shards = zip(*together, strict=True)
-                _settle(list(futures), functools.partial(play_together, shards))
+                self._play(together)
+
+    def _play(self, together: list[tuple[Future[Any], Shard]]) -> None:
+        """Give each future its outcome as soon as its launch is done; stop between two launches, if asked to."""
+        waiting = dict(enumerate(future for future, _ in together))
+        problem: BaseException = CancelledError("the executor was shut down")
+        try:
+            for launch in play_in_launches([shard for _, shard in together]):
+                for place, outcome in launch:
+                    waiting.pop(place).set_result(outcome)
+                if self._cancelled:
+                    break
+        except BaseException as raised:  # whoever waits for an outcome shall know
+            problem = raised
+        for future in waiting.values():
+            future.set_exception(problem)
 
     def _fits(self, shard: Shard) -> bool:
         reason = unfit(shard)
@@ -79,19 +94,13 @@ class CudaExecutor(Executor):
         return reason is None
 
 
-def _call(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-    return [function(*given, **named)]
-
-
-def _settle(futures: list[Future[Any]], job: Callable[[], list[Any]]) -> None:
-    """Do a job and give each future its answer, or all the error."""
+def _call(future: Future[Any], job: Callable[[], Any]) -> None:
+    """Do a job and give its future the answer, or the error."""
     try:
-        answers = job()
+        answer = job()
     except BaseException as problem:
-        for future in futures:
-            future.set_exception(problem)
-        return
-    for future, answer in zip(futures, answers, strict=True):
+        future.set_exception(problem)
+    else:
         future.set_result(answer)
 
 
