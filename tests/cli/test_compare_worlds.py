@@ -30,6 +30,6 @@ def test_compare_on_data(tmp_path: Path) -> None:
 
 def test_wrong_worlds(tmp_path: Path) -> None:
     assert "fixed, uniform, geometric, got 'soon'" in error("compare", "--delay", "soon", *SHORT, at=tmp_path)
-    assert "none.csv must be a CSV" in error("compare", "--data", "none.csv", *SHORT, at=tmp_path)
+    assert "there is no file none.csv; give a CSV" in error("compare", "--data", "none.csv", *SHORT, at=tmp_path)
     late = error("compare", "--delay", "fixed(60)", *SHORT, at=tmp_path)
     assert "must end before the horizon, 60, got fixed(60)" in late

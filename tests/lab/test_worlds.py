@@ -255,10 +255,17 @@ def test_bad_data_get_one_clear_line(text: str, message: str, tmp_path: Path) ->
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["none.csv", "none.parquet", "text.parquet", "bytes.csv"])
+@pytest.mark.parametrize("name", ["none.csv", "none.parquet"])
+def test_files_that_are_not_there(name: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        ParameterError, match=r"^there is no file [^\n]+; give a CSV or Parquet file with columns [^\n]+$"
+    ):
+        read_rewards(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["text.parquet", "bytes.csv"])
 def test_files_that_are_none(name: str, tmp_path: Path) -> None:
-    if not name.startswith("none"):
-        (tmp_path / name).write_bytes(b"\xff\xfe\x00 no data")
+    (tmp_path / name).write_bytes(b"\xff\xfe\x00 no data")
     with pytest.raises(ParameterError, match=r"^[^\n]+must be a [^\n]+file of arm, reward and count, got: [^\n]+$"):
         read_rewards(tmp_path / name)
 
