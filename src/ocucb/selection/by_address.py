@@ -50,8 +50,8 @@ def addresses(rule: Rule, ceilings: bool) -> dict[str, int]:
     """Return, by their names in the state, the addresses of what a rule needs beside the lazy selector."""
     found = dict.fromkeys(("find", "remember_pull", "remember_reward"), 0)
     if rule.trend is Trend.NEITHER:
-        several = find_under_ceilings if ceilings else find_by_sampling if rule.samples else find_by_scan
-        found["find"] = address(find_after_restarts if rule.restart else several, FIND)
+        unforced = find_under_ceilings if ceilings else find_by_sampling if rule.samples else find_by_scan
+        found["find"] = address(find_after_restarts if rule.restart else unforced, FIND)
     if rule.forgets:
         found["remember_pull"] = address(remember_pull_at, REMEMBER_PULL)
         found["remember_reward"] = address(remember_reward_at, REMEMBER_REWARD)

@@ -56,7 +56,7 @@ def upper_bound(state: State, arm: int, t: int, ticks: int) -> float:
     if state.memory == DISCOUNT:
         pulls *= state.unit * math.pow(state.factor, float(ticks))
     # No arm has more pulls than there were rounds.
-    when = max(this.pulls * state.unit + 1.0, now - ticks) if state.own_trend == FALLS else now + ticks
+    when = max(pulls + 1.0, now - ticks) if state.own_trend == FALLS else now + ticks
     arms = max(1.0, state.active - lost) if state.with_arms == FALLS_WITH_ARMS else float(state.active)
     level = _level(state, when, pulls, max(1.0, this.effective - lost), arms)
     level += math.copysign(LEVEL_MARGIN * (1.0 + abs(level)), level)
