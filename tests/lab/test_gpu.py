@@ -30,11 +30,12 @@ COMPARE = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
 import numpy as np
-from ocucb import Gaussian, LevelPolicy, level
+from ocucb import Bernoulli, Bounded, Gaussian, GaussianUnknownScale, LevelPolicy, OCUCBn, ThompsonSampling
+from ocucb.policies import BayesUCB
 from ocucb.lab.gpu_shards import play_together, unfit
 from ocucb.lab.problem import Problem, worst_case
 from ocucb.lab.shard import Shard, play
-from samples import NOISE_SAMPLES, POLICY_SAMPLES, with_horizon
+from samples import NOISE_SAMPLES, POLICY_SAMPLES, VARIANCE_SAMPLES, with_horizon
 
 def own(t, pulls, effective, arms, parameters):
     return parameters[0] * np.log(t)
@@ -45,7 +46,11 @@ def problem(noise, arms):
 
 kinds = {
     "policies": [(policy, Gaussian(0.5)) for policy in POLICY_SAMPLES],
-    "noises": [(POLICY_SAMPLES[0], noise) for noise in NOISE_SAMPLES if not noise.family().spreads],
+    "noises": [(POLICY_SAMPLES[0], noise) for noise in NOISE_SAMPLES],
+    "spreads": [
+        *((policy, noise) for policy in VARIANCE_SAMPLES for noise in (Bernoulli(), Bounded(-1.0, 2.0))),
+        *((policy, GaussianUnknownScale()) for policy in (OCUCBn(), BayesUCB(), ThompsonSampling())),
+    ],
     "own": [(LevelPolicy("own", own, {"strength": 2.0}, trend="rises"), Gaussian())],
 }[sys.argv[1]]
 wrong = []
@@ -67,18 +72,21 @@ sys.setswitchinterval(1e-4)  # a lane is a thread, and the simulator asks all th
 warnings.simplefilter("ignore")
 import numpy as np
 from ocucb import Bernoulli, Gaussian, MOSS, OCUCBn, ThompsonSampling
+from ocucb.policies import UCBV
 from ocucb.lab import gpu_shards
 from ocucb.lab.problem import Problem
 from ocucb.lab.shard import Shard, play
 
-# Lanes, slots, span_shift, rough, patient, width, batches, threads, shared, distant, registers.
+# Lanes, slots, span_shift, rough, patient, width, batches, threads, shared, registers.
 cases = [
-    (OCUCBn(), Gaussian(), (4, 2, 0, False, False, 1, 2, 128, False, False, 64)),
-    (OCUCBn(), Gaussian(), (2, 3, 0, True, True, 1, 2, 128, False, False, 64)),
-    (OCUCBn(), Gaussian(), (4, 2, 3, True, True, 1, 2, 128, True, True, 64)),
-    (OCUCBn(rho=1.0), Bernoulli(), (2, 3, 4, False, False, 2, 1, 128, True, False, 64)),
-    (MOSS(40), Bernoulli(), (2, 3, 4, False, True, 1, 2, 128, False, False, 64)),
-    (ThompsonSampling(), Gaussian(), (2, 3, 0, True, False, 1, 1, 128, False, False, 64)),
+    (OCUCBn(), Gaussian(), (4, 2, 0, False, False, 1, 2, 128, False, 64)),
+    (OCUCBn(), Gaussian(), (2, 3, 0, True, True, 1, 2, 128, False, 64)),
+    (OCUCBn(), Gaussian(), (4, 2, 3, True, True, 1, 2, 128, True, 64)),
+    (OCUCBn(rho=1.0), Gaussian(), (2, 3, 4, True, False, 2, 1, 128, False, 64)),
+    (OCUCBn(rho=1.0), Bernoulli(), (2, 3, 4, False, False, 2, 1, 128, False, 64)),
+    (MOSS(40), Bernoulli(), (2, 3, 4, False, True, 1, 2, 128, False, 64)),
+    (ThompsonSampling(), Gaussian(), (2, 3, 0, True, False, 1, 1, 128, False, 64)),
+    (UCBV(), Bernoulli(), (2, 3, 0, False, False, 1, 1, 128, False, 64)),
 ]
 wrong = []
 for policy, noise, shape in cases:
@@ -117,7 +125,7 @@ def run(code: str, *arguments: str) -> object:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kinds", ["policies", "noises", "own"])
+@pytest.mark.parametrize("kinds", ["policies", "noises", "spreads", "own"])
 def test_pulls_and_regrets_are_those_of_the_cpu(kinds: str) -> None:
     assert run(COMPARE, kinds) == []
 

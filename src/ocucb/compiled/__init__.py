@@ -10,7 +10,7 @@ floats     one float: its bits, tables of constants and of polynomials
 """
 
 from ocucb.compiled.cache import CACHE_USE, CacheUse
-from ocucb.compiled.floats import bits_of, constants, float_of, polynomials
+from ocucb.compiled.floats import bits_of, bits_of_single, constants, float_of, polynomials, single_of
 from ocucb.compiled.kernels import address, inlined, kernel, rare_kernel
 from ocucb.compiled.pointers import (
     array_at,
@@ -73,6 +73,7 @@ __all__ = [
     "array_at",
     "bit_length",
     "bits_of",
+    "bits_of_single",
     "call_bound",
     "call_divergence",
     "call_draws",
@@ -93,4 +94,5 @@ __all__ = [
     "reaching",
     "reals",
     "record_at",
+    "single_of",
 ]

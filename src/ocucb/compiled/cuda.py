@@ -195,7 +195,9 @@ def _simulated_wait() -> None:
     _simulated_boxes(None)
 
 
-def gpu_kernel(function: Callable[..., Any], lanes: int, threads: int, registers: int) -> Callable[..., None]:
+def gpu_kernel(
+    function: Callable[..., Any], lanes: int, threads: int, registers: int, shared_bytes: int
+) -> Callable[..., None]:
     """Return `launch(groups, *arguments)`: runs a function in so many groups; arrays are read, or else written.
 
     Its own code, not that of functions that it calls, may be rearranged as if no number were rounded.
@@ -205,7 +207,7 @@ def gpu_kernel(function: Callable[..., Any], lanes: int, threads: int, registers
     def launch(groups: int, *arguments: Any) -> None:
         given = [_on_gpu(one) if isinstance(one, np.ndarray) else one for one in arguments]
         size = lanes if SIMULATED else threads
-        made[-(-groups * lanes // size), size](*given)
+        made[-(-groups * lanes // size), size, 0, shared_bytes](*given)
         cuda.synchronize()
         for one, there in zip(arguments, given, strict=True):
             if isinstance(one, np.ndarray) and one.flags.writeable:

@@ -29,6 +29,26 @@ def float_of(typing_context: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
+@intrinsic
+def bits_of_single(typing_context: Any, value: Any) -> Any:
+    """Return the bits of a float of single precision."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.bitcast(values[0], ir.IntType(32))
+
+    return types.int32(types.float32), generate
+
+
+@intrinsic
+def single_of(typing_context: Any, bits: Any) -> Any:
+    """Return the float of single precision that has these bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.bitcast(values[0], ir.FloatType())
+
+    return types.float32(types.int32), generate
+
+
 def constants(table: Floats) -> Any:
     """Make a compiled `at(i)`: the i-th of these floats."""
 

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats, Integers, bits_of, float_of, kernel
-from ocucb.compiled.cuda import SIMULATED, Group, cuda, device, gpu_kernel, group_of, inlined_device, plain
-from ocucb.lab.gpu_index import Arms, Numbers
+from ocucb.compiled.cuda import Group, cuda, device, gpu_kernel, group_of, plain
+from ocucb.lab.gpu_arms import make_memory
+from ocucb.lab.gpu_index import Numbers
+from ocucb.lab.gpu_moments import has_spreads, make_moments
 from ocucb.lab.gpu_selection import Renewal, make_selection
 from ocucb.lab.tape import choice_seed, run_key
 from ocucb.noise.noise import Family
@@ -37,8 +39,7 @@ class Shape(NamedTuple):
     width: int  # rewards that a lane draws side by side
     batches: int  # of these, before lanes of other runs, which may have to choose, are waited for
     threads: int  # of a block
-    shared: bool  # what is known of arms stands in the memory that the lanes of a block share
-    distant: bool  # but for sums of rewards, so that there is room for more runs
+    shared: bool  # what is known of arms, but for sums of rewards, stands in the memory that the lanes of a block share
     registers: int  # of a thread, at most
 
 
@@ -63,12 +64,12 @@ def _make_draw(kind: Kind, group: Group) -> Any:
     def draw(
         place: float, key: np.uint64, lane: int, count: int, left: int, sure: int, total: float, floor: float,
         constants: Floats,
-    ) -> tuple[float, int, int]:  # fmt: skip
+    ) -> tuple[float, int, int, float]:  # fmt: skip
         """Add rewards of an arm, those up to `sure` in any case, others while its mean is above the floor.
 
-        Return its sum, how often it was pulled, and how many pulls are left.
+        Return its sum, how often it was pulled, how many pulls are left, and the last reward.
         """
-        rewards = cuda.local.array(width, np.float64)
+        rewards, reward = cuda.local.array(width, np.float64), 0.0
         for _ in range(batches):
             if not group.any_in_warp(left > 0):
                 break
@@ -82,11 +83,11 @@ def _make_draw(kind: Kind, group: Group) -> Any:
                     if left > 0:
                         if count < sure or total > floor * count:
                             total += got
-                            count += 1
-                            left -= 1
+                            reward = got
+                            count, left = np.int32(count + 1), np.int32(left - 1)
                         else:
-                            left = 0
-        return total, count, left
+                            left = np.int32(0)
+        return total, count, left, reward
 
     return draw
 
@@ -102,140 +103,90 @@ def regret_of(counts: Integers, run: int, arms: int, truth: Floats, zero: int) -
     return total
 
 
-def _make_memory(rule: Rule, shape: Shape) -> Any:
-    """Return a function that makes what a lane knows of its arms: nothing yet."""
-    lanes, slots = shape.lanes, shape.slots
-    threads = lanes if SIMULATED else shape.threads
-    bounds = slots if shape.span_shift or (shape.rough and rule.score is not None) else 1
-    sums, more = slots if rule.rho else 1, 1 if shape.rough else slots
-
-    @device
-    def clear(own: Arms) -> None:
-        for slot in range(slots):
-            own.pulls[slot] = 0
-            own.totals[slot] = 0.0
-        for slot in range(sums):
-            own.sums[slot] = 0.0
-        for slot in range(bounds):
-            own.bounds[slot] = -math.inf
-        for slot in range(more):
-            own.means[slot] = 0.0
-            own.powers[slot] = 0.0
-
-    @inlined_device
-    def own_memory() -> Arms:
-        own = Arms(
-            cuda.local.array(slots, np.int32), cuda.local.array(bounds, np.float32),
-            cuda.local.array(sums, np.float64), cuda.local.array(slots, np.float64),
-            cuda.local.array(more, np.float64), cuda.local.array(more, np.float64),
-        )  # fmt: skip
-        clear(own)
-        return own
-
-    @inlined_device
-    def shared_memory() -> Arms:
-        here = cuda.threadIdx.x
-        own = Arms(
-            cuda.shared.array((slots, threads), np.int32)[:, here],
-            cuda.shared.array((bounds, threads), np.float32)[:, here],
-            cuda.shared.array((sums, threads), np.float64)[:, here],
-            cuda.shared.array((slots, threads), np.float64)[:, here],
-            cuda.local.array(more, np.float64), cuda.local.array(more, np.float64),
-        )  # fmt: skip
-        clear(own)
-        return own
-
-    @inlined_device
-    def mostly_shared_memory() -> Arms:
-        here = cuda.threadIdx.x
-        own = Arms(
-            cuda.shared.array((slots, threads), np.int32)[:, here],
-            cuda.shared.array((bounds, threads), np.float32)[:, here],
-            cuda.shared.array((sums, threads), np.float64)[:, here], cuda.local.array(slots, np.float64),
-            cuda.local.array(more, np.float64), cuda.local.array(more, np.float64),
-        )  # fmt: skip
-        clear(own)
-        return own
-
-    if not shape.shared:
-        return own_memory
-    return mostly_shared_memory if shape.distant else shared_memory
-
-
 def make_episode(kind: Kind) -> Any:
     """Return `launch(groups, ...)` that plays a run in each group; its arguments are those of `episode`, below."""
     rule, family, shape = kind
     lanes, slots, span_shift, rough, patient = shape[:5]
     group = group_of(lanes)
-    choose, lead_floor, add_pulls = make_selection(rule, family, group, slots, span_shift, rough)
-    draw, memory = _make_draw(kind, group), _make_memory(rule, shape)
-    leads = may_lead(rule) and rule.score is None
+    memory = make_memory(
+        lanes, slots, shape.threads, ordered=bool(rule.rho), kept=span_shift > 0, scored=rule.score is not None and rough,
+        rough=rough, shared=shape.shared, spreads=has_spreads(rule, family),
+    )  # fmt: skip
+    moments = make_moments(rule, family, group, slots, memory)
+    clear_moments, add_to_moments = moments.clear, moments.add
+    choose, lead_floor, add_pulls = make_selection(rule, family, group, slots, span_shift, rough, memory, moments)
+    draw, make_arms, pulls_of, total_of = _make_draw(kind, group), memory.make, memory.pulls, memory.total
+    leads = may_lead(rule) and rule.score is None and not moments.kept
 
     def episode(
         counts: Integers, regret: Floats, numbers: Integers, shards: Integers, seeds: Integers, means: Floats,
         parameters: Floats, constants: Floats, rough_parameters: Floats, rough_constants: Floats,
-        checkpoints: Integers, unit: float,
+        checkpoints: Integers, powers: Floats, unit: float, scale: float,
     ) -> None:  # fmt: skip
         """Play one run: counts and regret are its answer, numbers and shards say which run of which shard it is."""
-        run, lane, arms = cuda.grid(1) // lanes, cuda.grid(1) % lanes, means.shape[1]
+        run, lane, arms = cuda.grid(1) // lanes, np.int32(cuda.grid(1) % lanes), np.int32(means.shape[1])
         plays = run < len(numbers)
         if not plays:
             if lanes == 1:
                 return
             run = 0  # of its lanes the others of their warp ask
-        own, shard = memory(), shards[run]
+        own, shard = make_arms(), shards[run]
         given = Numbers(
             plain(parameters[shard]), plain(constants[shard]), plain(rough_parameters[shard]),
-            plain(rough_constants[shard]), unit, 1.0 / unit,
+            plain(rough_constants[shard]), unit, 1.0 / unit, np.float32(scale), plain(powers),
         )  # fmt: skip
+        clear_moments(own)
         truth = plain(means[shard])
         key, seed = np.uint64(run_key(seeds[shard], numbers[run])), choice_seed(seeds[shard], numbers[run])
-        t, lead, last, renewal = 0, 2, 0, Renewal(0, 0, arms + 2 * slots)
-        arm, first, count, left, tried, total, floor = 0, 0, 0, 0, 0, 0.0, 0.0
+        zero, one, total, floor = np.int32(0), np.int32(1), 0.0, 0.0
+        t, lead, last, renewal = zero, np.int32(2), zero, Renewal(zero, zero, np.int32(arms + 2 * slots))
+        arm, first, count, left, tried = zero, zero, zero, zero, zero
         for mark in range(len(checkpoints)):
-            end = checkpoints[mark] if plays else 0
+            end = np.int32(checkpoints[mark]) if plays else zero
             while group.any_in_warp(t < end):
                 needs = left == 0 and t < end
                 picks = needs and t >= arms
                 if needs:
-                    arm, left, tried, floor = t if t < arms else 0, 1, 1, math.inf
+                    arm, left, tried, floor = t if t < arms else zero, one, one, math.inf
                 if group.any_in_warp(picks):
-                    length = min(lead, end - t - 1)
-                    winner, rival, renewal = choose(own, lane, arms, t + 1, length, last, renewal, seed, picks, given)
+                    now, length = np.int32(t + 1), min(lead, np.int32(end - t - 1))
+                    winner, rival, renewal = choose(own, lane, arms, now, length, last, renewal, seed, picks, given)
                     if picks:
-                        arm = winner
+                        arm = np.int32(winner)
                     if leads:
-                        length = min(length, renewal.until - t - 1)
+                        length = min(length, np.int32(renewal.until - now))
                         tries = picks and length > 0 and (arm == last or not patient)
                         if group.any_in_warp(tries):
-                            found = lead_floor(own, arm, arms, t + 1, length, group.largest(rival), given)
+                            found = lead_floor(own, arm, arms, now, length, group.largest(rival), given)
                             if tries:
-                                tried = 1 + length
+                                tried = np.int32(1 + length)
                                 if found < math.inf:
                                     floor, left = found, tried
-                pulled = group.of_lane(own.pulls[arm // lanes], arm % lanes)
-                so_far = group.of_lane(own.totals[arm // lanes], arm % lanes)
+                pulled = group.of_lane(pulls_of(own, arm // lanes), arm % lanes)
+                so_far = group.of_lane(total_of(own, arm // lanes), arm % lanes)
                 if needs:
                     first, count, total = pulled, pulled, so_far
-                total, count, left = draw(
-                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, first + 1, total, floor, given.constants
-                )
+                total, count, left, reward = draw(
+                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, np.int32(first + 1), total, floor,
+                    given.constants,
+                )  # fmt: skip
                 done = left == 0 and t < end
                 if group.any_in_warp(done):
+                    add_to_moments(own, lane, arm, reward, total, done)
                     add_pulls(own, lane, arm, first, count, total, given, done)
                 if done:
                     last = arm
-                    t += count - first
+                    t = np.int32(t + count - first)
                     if count - first < tried:
-                        lead = max(2, lead >> 1)
+                        lead = np.int32(max(2, lead >> 1))
                     elif tried > 1:
-                        lead = min(2 * lead, max(2, count >> 3))
+                        lead = np.int32(min(2 * lead, max(2, count >> 3)))
             if plays:
                 for slot in range(slots):
                     if slot * lanes + lane < arms:
-                        counts[run, slot * lanes + lane] = own.pulls[slot]
+                        counts[run, slot * lanes + lane] = pulls_of(own, slot)
             group.wait()
             if plays and lane == 0:
                 regret[run, mark] = regret_of(counts, run, arms, truth, numbers[run] >> 62)
 
-    return gpu_kernel(episode, lanes, shape.threads, shape.registers)
+    return gpu_kernel(episode, lanes, shape.threads, shape.registers, memory.shared_bytes)

@@ -1,11 +1,13 @@
-"""What a lane of a GPU knows of its arms, their indices, and estimates of these.
+"""Indices of arms on a GPU, and estimates of these.
 
 An estimate is two numbers between which an index is. Where a rule and a family allow it, it is made in single
 precision, which takes a fraction of the time: then most choices need no index at all, since one arm is ahead of all
 others by more than the estimates can be wrong.
 
-Effective arms are sums of powers T^ρ, each rounded to a multiple of a power of 2, so that no sum of them is rounded:
-they can be corrected, in any order, and arms in equal states have the same.
+Effective arms are sums of powers T^ρ, each rounded to a multiple of a unit, so that no sum of them is rounded: they
+can be corrected, in any order, and arms in equal states have the same. Where bounds are kept and estimated in single
+precision, the unit is so large that sums are whole numbers of 32 bits, good enough for estimates; the lanes of a group
+add up the powers again, in double precision, for the few arms whose index is computed.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocucb.compiled import Floats, Integers
+from ocucb.compiled import Floats
 from ocucb.compiled.cuda import Group, device
+from ocucb.lab.gpu_arms import Arms, Memory
+from ocucb.lab.gpu_moments import Moments
 from ocucb.lab.gpu_rule import index_of, power_of
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule
@@ -27,17 +31,7 @@ from ocucb.selection.leader import DEPTH
 ROUGH_LEVEL_MARGIN = 2.0**-17
 ROUGH_INDEX_MARGIN = 2.0**-20
 DISTURBANCE = 2.0**-20  # of what a level is given, which stands for all its roundings
-
-
-class Arms(NamedTuple):
-    """What a lane knows of its arms, by slot: arm i stands in slot i // lanes of lane i % lanes."""
-
-    pulls: Integers  # of 32 bits
-    bounds: Floats  # of single precision: what no index exceeds for some rounds, where bounds are kept
-    sums: Floats  # Σ_j min(T, T_j)^ρ
-    totals: Floats  # of rewards
-    means: Floats  # these two only if indices are not estimated in single precision
-    powers: Floats  # T^ρ
+EFFECTIVE = 2  # place of effective arms among what a level is given
 
 
 class Numbers(NamedTuple):
@@ -49,22 +43,28 @@ class Numbers(NamedTuple):
     rough_constants: Floats
     unit: float  # of powers of pulls
     per_unit: float  # 1/unit
+    scale: float  # units in 1 of powers that are whole numbers, in single precision
+    powers: Floats  # of few pulls, each a multiple of the unit
 
 
 class Indices(NamedTuple):
     """Functions that one lane calls for an arm of its own."""
 
     mean: Any  # of its rewards
-    index: Any  # in a round
+    index: Any  # in a round, with the sum of powers that `make_exact_sum` finds
     known: Any  # mean, pulls and effective arms, from which estimates are made
     level: Any  # an estimate of its level in a round
     upper: Any  # what its index with such a level does not exceed
     lower: Any  # below which it is not
     rounded_power: Any  # T^ρ, as a multiple of the unit
+    known_power: Any  # the same, looked up if T is not large
 
 
-def level_is_stable(rule: Rule, arms: int) -> bool:
-    """Return whether what is rounded in single precision moves a level by far less than its margin."""
+def level_is_stable(rule: Rule, arms: int, rounding: float = 0.0) -> bool:
+    """Return whether what is rounded in single precision moves a level by far less than its margin.
+
+    rounding : of effective arms, where powers are whole numbers.
+    """
     level: Any = rule.level
     if level is None:
         return True
@@ -73,7 +73,8 @@ def level_is_stable(rule: Rule, arms: int) -> bool:
         found = level(*given, float(arms), parameters)
         moved = 0.0
         for which in range(len(given)):
-            near = [one * (1.0 + DISTURBANCE) if place == which else one for place, one in enumerate(given)]
+            part = 1.0 + DISTURBANCE + (rounding if which == EFFECTIVE else 0.0)
+            near = [one * part if place == which else one for place, one in enumerate(given)]
             moved += abs(level(*near, float(arms), parameters) - found)
         if not moved <= ROUGH_LEVEL_MARGIN / 2.0 * (1.0 + abs(found)):
             return False
@@ -88,8 +89,13 @@ def _points(arms: int) -> list[tuple[float, float, float]]:
     ]
 
 
-def make_indices(rule: Rule, family: Family, rough: bool) -> Indices:
-    """Return the functions for one rule and family; with estimates in single precision or not."""
+def make_indices(
+    rule: Rule, family: Family, memory: Memory, moments: Moments, rough: bool, whole: bool
+) -> Indices:
+    """Return the functions for one rule and family.
+
+    rough : estimates are made in single precision. whole : sums of powers are whole numbers.
+    """
     level, bound = index_of(rule, family)
     rough_level, rough_bound = index_of(rule, family, rough)
     real: Any = np.float32 if rough else np.float64
@@ -98,30 +104,44 @@ def make_indices(rule: Rule, family: Family, rough: bool) -> Indices:
     level_margin = real(ROUGH_LEVEL_MARGIN if rough else LEVEL_MARGIN)
     index_margin = real(ROUGH_INDEX_MARGIN if rough else INDEX_MARGIN)
     one, zero = real(1.0), real(0.0)
+    spreads, set_spread = moments.kept, moments.set_spread
+    pulls_of, power_at, sum_at, total_of = memory.pulls, memory.power, memory.sum, memory.total
 
     @device
     def rounded_power(pulls: float, numbers: Numbers) -> Any:
         return math.floor(power(pulls, rho) * numbers.per_unit + 0.5) * numbers.unit
 
     @device
-    def mean(own: Arms, slot: int) -> Any:
-        return own.totals[slot] / float(own.pulls[slot]) if rough else own.means[slot]
+    def known_power(pulls: Any, numbers: Numbers) -> Any:
+        place = np.uint64(pulls)
+        return numbers.powers[place] if place < len(numbers.powers) else rounded_power(float(pulls), numbers)
 
     @device
-    def index(own: Arms, slot: int, t: int, arms: int, numbers: Numbers) -> float:
-        pulls, effective = float(own.pulls[slot]), float(arms)
+    def mean(own: Arms, slot: int) -> Any:
+        return total_of(own, slot) / float(pulls_of(own, slot)) if rough else own.means[slot]
+
+    @device
+    def index(own: Arms, slot: int, t: int, arms: int, total: float, numbers: Numbers) -> float:
+        pulls, effective = float(pulls_of(own, slot)), float(arms)
         if ordered:
-            effective = own.sums[slot] / (rounded_power(pulls, numbers) if rough else own.powers[slot])
+            if whole:
+                effective = total / known_power(pulls_of(own, slot), numbers)
+            else:
+                effective = total / (rounded_power(pulls, numbers) if rough else power_at(own, slot))
         found = level(float(t), pulls, effective, float(arms), numbers.parameters)
+        if spreads:
+            set_spread(own, slot, numbers)
+            return float(bound(mean(own, slot), pulls, found, own.spread))
         return float(bound(mean(own, slot), pulls, found, numbers.constants))
 
     @device
     def known(own: Arms, slot: int, arms: int) -> tuple[float, float, float]:
-        pulls, effective = real(own.pulls[slot]), real(arms)
-        if ordered:
-            divisor = rough_power(pulls, rough_rho) if rough else own.powers[slot]
-            effective = real(own.sums[slot]) / divisor
-        return real(own.totals[slot]) / pulls if rough else own.means[slot], pulls, effective
+        pulls, effective = real(pulls_of(own, slot)), real(arms)
+        if ordered and whole:
+            effective = real(np.uint32(sum_at(own, slot))) / real(power_at(own, slot))
+        elif ordered:
+            effective = real(sum_at(own, slot)) / (rough_power(pulls, rough_rho) if rough else power_at(own, slot))
+        return real(total_of(own, slot)) / pulls if rough else own.means[slot], pulls, effective
 
     @device
     def estimated_level(t: int, pulls: float, effective: float, arms: int, numbers: Numbers) -> Any:
@@ -149,12 +169,12 @@ def make_indices(rule: Rule, family: Family, rough: bool) -> Indices:
         value = bound_at(mean, pulls, size if found >= zero else -size, numbers)
         return value - index_margin * (abs(value) + abs(mean))
 
-    return Indices(mean, index, known, estimated_level, upper, lower, rounded_power)
+    return Indices(mean, index, known, estimated_level, upper, lower, rounded_power, known_power)
 
 
 def make_lead_floor(indices: Indices, group: Group, falls: bool, rough: bool) -> Any:
     """Return a function that finds how far the mean of a leader may fall."""
-    _, _, known, level, _, lower, _ = indices
+    known, level, lower = indices.known, indices.level, indices.lower
     lanes, real = group.lanes, np.float32 if rough else np.float64
     depth = real(DEPTH)
 
@@ -173,16 +193,93 @@ def make_lead_floor(indices: Indices, group: Group, falls: bool, rough: bool) ->
     return lead_floor
 
 
-def make_add_pulls(rule: Rule, group: Group, slots: int, indices: Indices, rough: bool) -> Any:
-    """Return a function that gives an arm more pulls."""
-    lanes, ordered, rounded_power = group.lanes, bool(rule.rho), indices.rounded_power
-    whole = slots - slots % 4
+def make_exact_sum(rule: Rule, group: Group, memory: Memory, indices: Indices, whole: bool) -> Any:
+    """Return a function that finds Σ_j min(T, T_j)^ρ of an arm for the lanes that want it; they call together."""
+    lanes, ordered, known_power, pulls_of = group.lanes, bool(rule.rho), indices.known_power, memory.pulls
 
     @device
-    def raise_sums(own: Arms, before: int, after: int, step: float) -> tuple[float, bool]:
-        """Raise the sums of arms with `after` pulls or more; return by how much in all, and if some are between."""
-        above, between = 0, False
-        for slot in range(0, whole, 4):  # all that is read comes before all that is written: nobody waits four times
+    def kept_sum(own: Arms, slot: int, lane: int, arms: int, wanted: bool, numbers: Numbers) -> float:
+        return float(memory.sum(own, slot)) if ordered and wanted else 0.0
+
+    @device
+    def exact_sum(own: Arms, slot: int, lane: int, arms: int, wanted: bool, numbers: Numbers) -> float:
+        found = 0.0
+        while group.any_in_warp(wanted):
+            source = max(0, group.first(wanted))
+            most = group.of_lane(pulls_of(own, slot if wanted else 0), source)
+            total = 0.0
+            for arm in range(lane, arms, lanes):
+                total += known_power(min(most, pulls_of(own, arm // lanes)), numbers)
+            total = group.sum(total)
+            if wanted and lane == source:
+                found, wanted = total, False
+        return found
+
+    return exact_sum if ordered and whole else kept_sum
+
+
+def make_add_pulls(rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, rough: bool, whole: bool) -> Any:
+    """Return a function that gives an arm more pulls."""
+    lanes, ordered, rounded_power = group.lanes, bool(rule.rho), indices.rounded_power
+    keeps_powers = whole or not rough
+    raise_sums = _make_raise_whole_sums(rule, slots, memory) if whole else _make_raise_sums(group, slots, memory, indices)
+
+    @device
+    def add_pulls(
+        own: Arms, lane: int, arm: int, before: int, after: int, total: float, numbers: Numbers, done: bool
+    ) -> None:
+        """Give an arm its new pulls and sum of rewards, and make effective arms right that this changes, if done."""
+        slot, owner = arm // lanes, arm % lanes
+        if ordered:
+            if keeps_powers:
+                old = group.of_lane(memory.power(own, slot), owner)
+            else:
+                old = rounded_power(float(before), numbers)
+            new, rises = raise_sums(own, old, before, after, done, numbers)
+            rises = group.sum(rises) + (new - old)
+            if done and lane == owner:
+                if keeps_powers:
+                    memory.set_power(own, slot, new)
+                memory.set_sum(own, slot, memory.sum(own, slot) + rises)
+        if done and lane == owner:
+            memory.set_pulls(own, slot, np.int32(after))
+            memory.set_total(own, slot, total)
+            if not rough:
+                own.means[slot] = total / after
+
+    return add_pulls
+
+
+def _make_raise_whole_sums(rule: Rule, slots: int, memory: Memory) -> Any:
+    rough_power, rho, single = power_of(True), np.float32(rule.rho or 0.0), np.float32
+
+    @device
+    def raise_sums(
+        own: Arms, old: Any, before: int, after: int, done: bool, numbers: Numbers
+    ) -> tuple[Any, Any]:
+        """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
+        new, rises = np.int32(rough_power(single(after), rho) * numbers.scale) if done else old, np.int32(0)
+        for slot in range(slots):
+            power = memory.power(own, slot)
+            rise = np.int32(min(power, new) - min(power, old))
+            memory.set_sum(own, slot, np.int32(memory.sum(own, slot) + rise))
+            rises = np.int32(rises + rise)
+        return new, rises
+
+    return raise_sums
+
+
+def _make_raise_sums(group: Group, slots: int, memory: Memory, indices: Indices) -> Any:
+    rounded_power, even = indices.rounded_power, slots - slots % 4
+
+    @device
+    def raise_sums(
+        own: Arms, old: float, before: int, after: int, done: bool, numbers: Numbers
+    ) -> tuple[float, float]:
+        """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
+        new = rounded_power(float(after), numbers)
+        step, above, between = new - old if done else 0.0, 0, False
+        for slot in range(0, even, 4):  # all that is read comes before all that is written: nobody waits four times
             pulls_0, pulls_1, pulls_2, pulls_3 = (
                 own.pulls[slot], own.pulls[slot + 1], own.pulls[slot + 2], own.pulls[slot + 3],
             )  # fmt: skip
@@ -195,38 +292,18 @@ def make_add_pulls(rule: Rule, group: Group, slots: int, indices: Indices, rough
             above += (1 if pulls_2 >= after else 0) + (1 if pulls_3 >= after else 0)
             between |= before < pulls_0 < after or before < pulls_1 < after
             between |= before < pulls_2 < after or before < pulls_3 < after
-        for slot in range(whole, slots):
+        for slot in range(even, slots):
             pulls = own.pulls[slot]
             own.sums[slot] += step if pulls >= after else 0.0
             above += 1 if pulls >= after else 0
             between |= before < pulls < after
-        return above * step, between
+        rises = above * step
+        if group.any_in_warp(done and between):
+            for other in range(slots):
+                if done and before < own.pulls[other] < after:
+                    rise = rounded_power(float(own.pulls[other]), numbers) - old
+                    own.sums[other] += rise
+                    rises += rise
+        return new, rises
 
-    @device
-    def add_pulls(
-        own: Arms, lane: int, arm: int, before: int, after: int, total: float, numbers: Numbers, done: bool
-    ) -> None:
-        """Give an arm its new pulls and sum of rewards, and make effective arms right that this changes, if done."""
-        slot, owner = arm // lanes, arm % lanes
-        new, rises = 0.0, 0.0
-        if ordered:
-            new, old = rounded_power(float(after), numbers), rounded_power(float(before), numbers)
-            rises, between = raise_sums(own, np.int32(before), np.int32(after), new - old if done else 0.0)
-            if group.any_in_warp(done and between):
-                for other in range(slots):
-                    if done and before < own.pulls[other] < after:
-                        rise = rounded_power(float(own.pulls[other]), numbers) - old
-                        own.sums[other] += rise
-                        rises += rise
-            rises = group.sum(rises) + (new - old)
-        if done and lane == owner:
-            own.pulls[slot] = np.int32(after)
-            own.totals[slot] = total
-            if ordered:
-                own.sums[slot] += rises
-            if not rough:
-                own.means[slot] = total / after
-                if ordered:
-                    own.powers[slot] = new
-
-    return add_pulls
+    return raise_sums

@@ -35,7 +35,7 @@ def has_estimates(rule: Rule, family: Family) -> bool:
     The package's own levels are a few logarithms of quotients, each rounded by some units; and of bounds the Gaussian's
     is a square root, its posterior a few polynomials. Other families solve equations, and lose more digits.
     """
-    if family.upper is not gaussian.upper:
+    if family.upper is not gaussian.upper or rule.variance_bound is not None:
         return False
     if rule.score is not None:
         return rule.samples and not rule.reads_divergence
@@ -110,6 +110,8 @@ def power_of(rough: bool) -> Callable[..., Any]:
 def index_of(rule: Rule, family: Family, rough: bool = False) -> tuple[Any, Any]:
     """Return the level as the selector reads it, and the bound."""
     bound = {"divergence": family.upper, "posterior": family.posterior, "switch": family.switch}[rule.bound]
+    if rule.variance_bound is not None:
+        bound = rule.variance_bound
     signed = rule.bound == "switch"
     level: Any = rule.level
     if level is None:

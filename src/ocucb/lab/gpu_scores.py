@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ocucb.compiled.cuda import Group, device
-from ocucb.lab.gpu_index import ROUGH_INDEX_MARGIN, Arms, Indices, Numbers
+from ocucb.lab.gpu_arms import Arms
+from ocucb.lab.gpu_index import ROUGH_INDEX_MARGIN, Indices, Numbers
 from ocucb.lab.gpu_rule import DIVERGENCE, POSTERIOR, UPPER, score_of
+from ocucb.lab.gpu_moments import Moments
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule
 from ocucb.uniforms import stream, uniform
@@ -22,11 +24,13 @@ LARGEST_UNIFORM = 0.9  # above it a score is estimated as if it were this: the l
 LOWERED = 1.0 - 2.0**-15  # by which a uniform is lowered for an estimate, far more than single precision rounds it
 
 
-def make_scores(rule: Rule, family: Family, group: Group, slots: int, indices: Indices, rough: bool) -> Any:
+def make_scores(
+    rule: Rule, family: Family, group: Group, slots: int, indices: Indices, moments: Moments, rough: bool
+) -> Any:
     """Return a choice by scores."""
     score, lanes, mean_of = score_of(rule, family), group.lanes, indices.mean
     set_estimates = _make_set_estimates(rule, family, slots, lanes, rough)
-    reads_leader = not rule.samples
+    reads_leader, spreads, set_spread = not rule.samples, moments.kept, moments.set_spread
 
     @device
     def choose(
@@ -48,10 +52,15 @@ def make_scores(rule: Rule, family: Family, group: Group, slots: int, indices: I
         while True:
             if slot < slots and slot * lanes + lane < arms:
                 arm = slot * lanes + lane
+                if spreads:
+                    set_spread(own, slot, numbers)
+                    constants = own.spread
+                else:
+                    constants = numbers.constants
                 value = score(
                     float(t), float(arms), float(own.pulls[slot]), mean_of(own, slot), arm == leader, best_mean, most,
                     uniform(luck, 0), uniform(luck, arm + 1), numbers.parameters, DIVERGENCE, UPPER, POSTERIOR,
-                    numbers.constants,
+                    constants,
                 )  # fmt: skip
                 if value > best or (value == best and arm < winner):
                     best, winner = value, arm

@@ -17,13 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled.cuda import Group, device
-from ocucb.lab.gpu_index import Arms, Indices, Numbers, make_add_pulls, make_indices, make_lead_floor
+from ocucb.lab.gpu_arms import HIGHEST, LOWEST, Arms, Memory, bound_in_order, bound_of, in_order, last_bits
+from ocucb.lab.gpu_index import Indices, Numbers, make_add_pulls, make_exact_sum, make_indices, make_lead_floor
+from ocucb.lab.gpu_moments import Moments
 from ocucb.lab.gpu_scores import make_scores
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule, Trend
 from ocucb.selection.leader import may_lead
 
 NEVER = 2**31 - 1
+LEAST_SPAN = 2  # rounds for each slot that a bound holds at least
 LOW: Any = np.float32(-math.inf)
 ROUND_UP = 1.0 + 2.0**-22  # a positive bound times this is no less in single precision
 
@@ -45,42 +48,50 @@ class Renewal(NamedTuple):
 
 
 class Highest(NamedTuple):
-    """The highest bounds of a lane, and where they are."""
+    """The highest bounds of a lane, as numbers in order whose last bits are their slots."""
 
-    slot: Any  # whole numbers of 32 bits, and single precision
-    bound: Any
+    first: Any
     second: Any
-    second_bound: Any
-    third_bound: Any
+    third: Any
 
 
-def make_selection(rule: Rule, family: Family, group: Group, slots: int, span_shift: int, rough: bool) -> Selection:
+def make_selection(
+    rule: Rule, family: Family, group: Group, slots: int, span_shift: int, rough: bool, memory: Memory,
+    moments: Moments,
+) -> Selection:  # fmt: skip
     """Return the functions for one rule and family.
 
     span_shift : bounds are kept for t >> span_shift rounds; 0: none are kept.
     rough : estimates are made in single precision.
     """
-    indices, falls = make_indices(rule, family, rough), rule.trend is Trend.FALLS
+    whole, falls = rough and span_shift > 0, rule.trend is Trend.FALLS
+    indices = make_indices(rule, family, memory, moments, rough, whole)
     if rule.score is not None:
-        choose = make_scores(rule, family, group, slots, indices, rough)
+        choose = make_scores(rule, family, group, slots, indices, moments, rough)
     elif span_shift:
-        choose = _make_look(group, slots, span_shift, indices, falls, rough)
+        exact_sum = make_exact_sum(rule, group, memory, indices, whole)
+        choose = _make_look(group, slots, span_shift, memory, indices, exact_sum, falls, rough)
     else:
-        choose = _make_scan(group, slots, indices, falls, rough, may_lead(rule))
+        leads = may_lead(rule) and not moments.kept
+        choose = _make_scan(rule, group, slots, memory, indices, falls, rough, leads)
     lead_floor = make_lead_floor(indices, group, falls, rough)
-    return Selection(choose, lead_floor, make_add_pulls(rule, group, slots, indices, rough))
+    return Selection(choose, lead_floor, make_add_pulls(rule, group, slots, memory, indices, rough, whole))
 
 
-def _make_scan(group: Group, slots: int, indices: Indices, falls: bool, rough: bool, leads: bool) -> Any:
+def _make_scan(
+    rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, falls: bool, rough: bool, leads: bool
+) -> Any:
     """Return a choice that looks at all arms of each lane."""
-    _, index, known, level, upper, lower, _ = indices
+    ordered = bool(rule.rho)
+    index, known, level, upper, lower = indices[1:6]
     lanes = group.lanes
 
     @device
     def scan_exactly(own: Arms, lane: int, arms: int, t: int, numbers: Numbers) -> int:
         best, winner = -math.inf, lane
         for arm in range(lane, arms, lanes):  # as many as the compiler cannot foresee: it is not worth much code
-            value = index(own, arm // lanes, t, arms, numbers)
+            total = float(memory.sum(own, arm // lanes)) if ordered else 0.0
+            value = index(own, arm // lanes, t, arms, total, numbers)
             if value > best:
                 best, winner = value, arm
         return int(group.first_of_largest(best, winner))
@@ -122,25 +133,29 @@ def _make_scan(group: Group, slots: int, indices: Indices, falls: bool, rough: b
             decided = scan_exactly(own, lane, arms, t, numbers)
             if not sure:
                 winner = decided
-        return winner, next_highest if top == winner else highest, Renewal(0, NEVER if falls else t + length, 0)
+        until = np.int32(NEVER if falls else t + length)
+        return winner, next_highest if top == winner else highest, Renewal(renewal.place, until, renewal.target)
 
     return scan
 
 
-def _make_set_bound(indices: Indices, rough: bool) -> Any:
-    _, _, known, level, upper, _, _ = indices
+def _make_set_bound(slots: int, memory: Memory, indices: Indices, rough: bool) -> Any:
+    known, level, upper = indices.known, indices.level, indices.upper
 
     @device
     def set_bound(own: Arms, slot: int, t: int, arms: int, numbers: Numbers) -> None:
         mean, pulls, effective = known(own, slot, arms)
         value = upper(mean, pulls, level(t, pulls, effective, arms, numbers), numbers)
-        own.bounds[slot] = np.float32(value if rough else value * (ROUND_UP if value > 0.0 else 1.0 / ROUND_UP))
+        single = np.float32(value if rough else value * (ROUND_UP if value > 0.0 else 1.0 / ROUND_UP))
+        memory.set_bound(own, slot, np.int32(bound_in_order(single, slot, slots)))
 
     return set_bound
 
 
-def _make_renew(group: Group, slots: int, span_shift: int, indices: Indices, falls: bool, rough: bool) -> Any:
-    lanes, set_bound = group.lanes, _make_set_bound(indices, rough)
+def _make_renew(
+    group: Group, slots: int, span_shift: int, memory: Memory, indices: Indices, falls: bool, rough: bool
+) -> Any:
+    lanes, set_bound = group.lanes, _make_set_bound(slots, memory, indices, rough)
 
     @device
     def renew(
@@ -148,30 +163,34 @@ def _make_renew(group: Group, slots: int, span_shift: int, indices: Indices, fal
     ) -> Renewal:
         """Make the bound of the arm that was pulled last, and in other lanes the next one that is due."""
         place, until, target = renewal
-        slot = last // lanes if lane == last % lanes else place
+        slot = np.int32(last // lanes) if lane == last % lanes else place
         while True:
             if slot < slots:
                 if slot * lanes + lane < arms:
                     set_bound(own, slot, t if falls else target, arms, numbers)
                 if slot == place:
-                    place += 1
+                    place = np.int32(place + 1)
             slot = place
             if not group.any_in_warp(picks and t > until and place < slots):
                 break
         if group.count(place < slots) == 0:
-            span = max(t >> span_shift, 2 * slots)
-            until, place, target = target, 0, NEVER if falls else max(t + span, target + 1)
+            span = max(t >> span_shift, LEAST_SPAN * slots)
+            until, place, target = target, np.int32(0), np.int32(NEVER if falls else max(t + span, target + 1))
         return Renewal(place, until, target)
 
     return renew
 
 
-def _make_look(group: Group, slots: int, span_shift: int, indices: Indices, falls: bool, rough: bool) -> Any:
+def _make_look(
+    group: Group, slots: int, span_shift: int, memory: Memory, indices: Indices, exact_sum: Any, falls: bool,
+    rough: bool,
+) -> Any:  # fmt: skip
     """Return a choice that looks at each lane's highest bound, then at all that reach the best of these."""
-    lanes = group.lanes
-    renew = _make_renew(group, slots, span_shift, indices, falls, rough)
-    find_highest = _make_find_highest(slots)
-    estimate, decide = _make_estimate(group, slots, indices), _make_decide(group, slots, indices)
+    lanes, slot_of = group.lanes, _make_slot_of(slots, memory)
+    renew = _make_renew(group, slots, span_shift, memory, indices, falls, rough)
+    find_highest = _make_find_highest(slots, memory)
+    estimate = _make_estimate(group, slots, memory, indices)
+    decide = _make_decide(group, slots, memory, indices, exact_sum, rough)
 
     @device
     def look(
@@ -180,46 +199,61 @@ def _make_look(group: Group, slots: int, span_shift: int, indices: Indices, fall
     ) -> tuple[int, float, Renewal]:  # fmt: skip
         renewal = renew(own, lane, arms, t, last, renewal, picks, numbers)
         high = find_highest(own)
-        winner, sure, least = high.slot * lanes + lane, False, -math.inf
+        top = slot_of(own, high.first, np.int32(-1))
+        winner, sure, least = np.int32(top * lanes + lane), False, LOW
         if rough:
-            winner, sure, least = estimate(own, lane, arms, t, high, picks, numbers)
+            winner, sure, least = estimate(own, lane, arms, t, high, top, picks, numbers)
         if group.any_in_warp(picks and not sure):
-            decided = decide(own, lane, arms, t, high.slot, least, picks and not sure, numbers)
+            decided = decide(own, lane, arms, t, top, least, picks and not sure, numbers)
             if not sure:
                 winner = decided
-        return winner, high.second_bound if high.slot * lanes + lane == winner else high.bound, renewal
+        return winner, bound_of(high.second if top * lanes + lane == winner else high.first), renewal
 
     return look
 
 
-def _make_find_highest(slots: int) -> Any:
+def _make_slot_of(slots: int, memory: Memory) -> Any:
+    last = last_bits(slots)
+
+    @device
+    def slot_of(own: Arms, number: int, other: int) -> Any:
+        """Return a slot whose bound is a number, but not the other one."""
+        slot = np.int32(number & last)
+        if slots > last + 1:
+            for place in range(slot, slots, last + 1):
+                if memory.bound(own, place) == number and place != other:
+                    slot = np.int32(place)
+        return slot
+
+    return slot_of
+
+
+def _make_find_highest(slots: int, memory: Memory) -> Any:
     @device
     def find_highest(own: Arms) -> Highest:
-        slot, bound, second, second_bound, third_bound = np.int32(0), own.bounds[0], np.int32(0), LOW, LOW
-        for other in range(1, slots):
-            here = own.bounds[other]
-            third_bound = max(third_bound, min(second_bound, here))
-            if here > second_bound:
-                second, second_bound = np.int32(other), here
-            if here > bound:
-                second, second_bound = slot, bound
-                slot, bound = np.int32(other), here
-        return Highest(slot, bound, second, second_bound, third_bound)
+        first, second, third = memory.bound(own, 0), LOWEST, LOWEST
+        for slot in range(1, slots):
+            here = memory.bound(own, slot)
+            third = max(third, min(second, here))
+            second = max(second, min(first, here))
+            first = max(first, here)
+        return Highest(first, second, third)
 
     return find_highest
 
 
-def _make_estimate(group: Group, slots: int, indices: Indices) -> Any:
-    _, _, known, level, upper, lower, _ = indices
-    lanes = group.lanes
+def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -> Any:
+    known, level, upper, lower = indices[2:6]
+    lanes, slot_of = group.lanes, _make_slot_of(slots, memory)
 
     @device
     def estimate(
-        own: Arms, lane: int, arms: int, t: int, high: Highest, picks: bool, numbers: Numbers
+        own: Arms, lane: int, arms: int, t: int, high: Highest, top: int, picks: bool, numbers: Numbers
     ) -> tuple[int, bool, float]:
         """Return the arm that wins by its estimates, whether that is sure, and what the largest index is not below."""
         first, second, lowest = LOW, LOW, LOW
-        slot, following, best, waiting = high.slot, np.int32(-1), high.slot, high.second_bound
+        slot, following, best, waiting = top, np.int32(-1), top, high.second
+        next_slot = slot_of(own, high.second, top)
         while True:
             if slot < slots and slot * lanes + lane < arms:
                 mean, pulls, effective = known(own, slot, arms)
@@ -232,17 +266,18 @@ def _make_estimate(group: Group, slots: int, indices: Indices) -> Any:
                 else:
                     second = max(second, above)
             least = group.largest(lowest)
-            if not group.any_in_warp(picks and waiting >= least):
+            reached = np.int32(in_order(least))
+            if not group.any_in_warp(picks and waiting >= reached):
                 break
             if following < 0:  # most lanes have no more than two that may win: no need to look for others
-                slot, waiting, following = high.second, high.third_bound, np.int32(0)
+                slot, waiting, following = next_slot, high.third, np.int32(0)
             else:
                 while following < slots and (
-                    following == high.slot or following == high.second or own.bounds[following] < least
+                    following == top or following == next_slot or memory.bound(own, following) < reached
                 ):
-                    following += np.int32(1)
-                slot, waiting = following, LOW if following >= slots else -LOW
-                following += np.int32(1)
+                    following = np.int32(following + 1)
+                slot, waiting = following, LOWEST if following >= slots else HIGHEST
+                following = np.int32(following + 1)
         sure = group.count(first >= least) + group.count(second >= least) == 1
         winner = group.of_lane(np.int32(best * lanes + lane), max(0, group.first(first >= least)))
         return winner, sure, least
@@ -250,24 +285,36 @@ def _make_estimate(group: Group, slots: int, indices: Indices) -> Any:
     return estimate
 
 
-def _make_decide(group: Group, slots: int, indices: Indices) -> Any:
-    lanes, index = group.lanes, indices.index
+def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exact_sum: Any, rough: bool) -> Any:
+    index, known, level, upper = indices[1:5]
+    lanes = group.lanes
+
+    @device
+    def may_win(own: Arms, slot: int, t: int, arms: int, least: float, numbers: Numbers) -> bool:
+        """Return whether an arm's estimate reaches what the largest index is not below: its bound is a looser one."""
+        if not rough:
+            return True
+        mean, pulls, effective = known(own, slot, arms)
+        return bool(upper(mean, pulls, level(t, pulls, effective, arms, numbers), numbers) >= least)
 
     @device
     def decide(own: Arms, lane: int, arms: int, t: int, top: int, least: float, picks: bool, numbers: Numbers) -> int:
         """Return the lowest arm with the largest index, of those whose bound reaches what that is not below."""
-        slot, following, best, winner = top, 0, -math.inf, top * lanes + lane
-        least = float(least)
+        slot, following, best, winner = np.int32(top), np.int32(0), -math.inf, np.int32(top * lanes + lane)
         while True:
-            if slot < slots and slot * lanes + lane < arms:
-                value = index(own, slot, t, arms, numbers)
+            looks = picks and slot < slots and slot * lanes + lane < arms
+            if looks:
+                looks = may_win(own, slot, t, arms, least, numbers)
+            total = exact_sum(own, slot, lane, arms, looks, numbers)
+            if looks:
+                value = index(own, slot, t, arms, total, numbers)
                 if value > best or (value == best and slot * lanes + lane < winner):
-                    best, winner = value, slot * lanes + lane
-            least = max(least, group.largest(best))
-            while following < slots and (following == top or own.bounds[following] < least):
-                following += 1
+                    best, winner = value, np.int32(slot * lanes + lane)
+            reached = max(in_order(least), in_order(np.float32(group.largest(best))) - 1)  # no more than in double
+            while following < slots and (following == top or memory.bound(own, following) < reached):
+                following = np.int32(following + 1)
             slot = following
-            following += 1
+            following = np.int32(following + 1)
             if not group.any_in_warp(picks and slot < slots):
                 break
         return int(group.first_of_largest(best, winner))

@@ -13,8 +13,10 @@ import numpy as np
 from ocucb.compiled import Floats
 from ocucb.compiled.cuda import THREADS, read_only
 from ocucb.lab.fleet import Fleet
+from ocucb.lab.gpu_arms import BYTES_PER_ARM, scale_of
 from ocucb.lab.gpu_episode import Kind, Shape, make_episode
 from ocucb.lab.gpu_index import level_is_stable
+from ocucb.lab.gpu_moments import has_spreads
 from ocucb.lab.gpu_rule import has_estimates
 from ocucb.lab.shard import Outcome, Shard
 from ocucb.policies.policy import Rule, Trend
@@ -25,7 +27,7 @@ WORK = 2**41  # rounds times arms of a launch, some seconds: between two of them
 FEW = 48  # arms up to which one lane plays a run
 MANY = 256  # arms above which a warp does, and not some lanes of one
 SHARED = 48 * 2**10  # bytes that the lanes of a block may share
-BYTES_PER_ARM = 16  # of what is known of it there
+TABLED = 2**14  # pulls below which powers are looked up
 LONG = 10**5  # rounds from which leads are long
 SPAN_SHIFT = 7  # a bound holds t >> SPAN_SHIFT rounds
 
@@ -39,12 +41,9 @@ def unfit(shard: Shard) -> str | None:
         return "choices are recorded"
     if isinstance(shard.policy, Fleet):
         return f"{shard.policy} has several nodes, which the GPU has not"
-    if shard.problem.assumed_noise.family().spreads or rule.variance_bound is not None:
-        keeper = shard.problem.assumed_noise if rule.variance_bound is None else shard.policy
-        return f"{keeper} keeps the spread of each arm's rewards, which the GPU does not"
     if rule.forgets:
         return f"{shard.policy} forgets, which the GPU does not"
-    if shard.horizon >= 2**31:
+    if shard.horizon >= 2**30:
         return f"{shard.horizon:,} rounds, more than the GPU can count"
     if not shard.problem.plain:
         return f"{shard.problem.name}: {shard.problem.notes()[0]}"
@@ -60,15 +59,18 @@ def shape_of(shard: Shard) -> Shape:
         width, batches = (2, 4) if shard.horizon < LONG else (4, 16)
         if shard.problem.noise.name not in ("gaussian", "exponential"):
             width, batches = 1, 4 * batches
-        return Shape(1, arms, 0, rough, False, width, batches, THREADS, False, False, 80)
-    keeps = rule.score is None and rule.trend is not Trend.NEITHER
+        return Shape(1, arms, 0, rough, False, width, batches, THREADS, False, 80)
+    keeps = rule.score is None and rule.trend is not Trend.NEITHER and not has_spreads(rule, family)
+    if keeps and rule.rho:
+        rough = rough and level_is_stable(rule, arms, 0.5 / scale_of(arms, shard.horizon, rule.rho))
     lanes = 8 if arms <= MANY else 32
     slots = -(-arms // lanes)
-    groups = min(THREADS // lanes, SHARED // (lanes * slots * BYTES_PER_ARM))
-    shared = rough and groups > 0
-    threads = 32 if shared and groups * lanes < THREADS else THREADS
-    registers = (128 if lanes < 32 else 152) if shared else (96 if lanes < 32 else 255)
-    return Shape(lanes, slots, SPAN_SHIFT if keeps else 0, rough, True, 1, 4, threads, shared, True, registers)
+    # With more arms there is no room for other blocks, nor for what lanes keep by themselves.
+    shared = keeps and rough and arms <= MANY
+    threads = max(size for size in (32, 64, THREADS) if not shared or size * slots * BYTES_PER_ARM <= SHARED or size == 32)
+    registers = (128 if lanes < 32 else 152) if keeps and rough else (96 if lanes < 32 else 255)
+    batches = 1 if keeps and rough else 4
+    return Shape(lanes, slots, SPAN_SHIFT if keeps else 0, rough, True, 1, batches, threads, shared, registers)
 
 
 def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
@@ -117,6 +119,9 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
     regret = np.empty((runs, len(shards[0].checkpoints)))
     numbers = np.concatenate([shard.first + np.arange(shard.runs) for shard in shards])
     numbers_of_shards = np.repeat(np.arange(len(shards)), [shard.runs for shard in shards])
+    parameters = _rows([(*shard.policy.rule().parameters, 0.0) for shard in shards])
+    constants = _rows([(*shard.problem.noise.family().parameters, _range(shard)) for shard in shards])
+    unit = _unit(kind.rule, arms, shards[0].checkpoints[-1])
     _episode(kind)(
         runs,
         counts,
@@ -125,12 +130,14 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
         read_only(numbers_of_shards),
         read_only(np.array([shard.seed for shard in shards], dtype=np.int64)),
         read_only(np.array([shard.problem.means for shard in shards], dtype=np.float64)),
-        read_only(_rows([shard.policy.rule() for shard in shards])),
-        read_only(_rows([shard.problem.noise.family() for shard in shards])),
-        read_only(_rows([shard.policy.rule() for shard in shards]).astype(np.float32)),
-        read_only(_rows([shard.problem.noise.family() for shard in shards]).astype(np.float32)),
+        read_only(parameters),
+        read_only(constants),
+        read_only(parameters.astype(np.float32)),
+        read_only(constants.astype(np.float32)),
         read_only(np.array(shards[0].checkpoints, dtype=np.int64)),
-        _unit(kind.rule, arms, shards[0].checkpoints[-1]),
+        _powers(kind.rule.rho or 0.0, unit, min(TABLED, shards[0].checkpoints[-1] + 1)),
+        unit,
+        scale_of(arms, shards[0].checkpoints[-1], kind.rule.rho or 0.0),
     )
     ends = np.cumsum([shard.runs for shard in shards])[:-1]
     parts = zip(np.split(regret, ends), np.split(counts, ends), strict=True)
@@ -142,6 +149,18 @@ def _unit(rule: Rule, arms: int, horizon: int) -> float:
     return 2.0 ** (math.ceil(math.log2(arms * power(float(horizon), rule.rho or 0.0))) - 52)
 
 
-def _rows(sources: Sequence[Rule | Any]) -> Floats:
-    """Return the parameters of each, a row each, with one more column: an array must have something in it."""
-    return np.stack([np.append(np.asarray(source.parameters, dtype=np.float64), 0.0) for source in sources])
+@functools.cache
+def _powers(rho: float, unit: float, count: int) -> Floats:
+    """Return powers of fewer pulls than so many, as multiples of the unit."""
+    return read_only(np.array([math.floor(power(float(pulls), rho) / unit + 0.5) * unit for pulls in range(count)]))
+
+
+def _rows(rows: Sequence[Sequence[float]]) -> Floats:
+    """Return an array, which must have something in it: hence a last column that not everybody reads."""
+    return np.array(rows, dtype=np.float64)
+
+
+def _range(shard: Shard) -> float:
+    """Return the range of possible rewards, as a policy that reads a variance takes it; 0 if it has no end."""
+    width = shard.problem.noise.family().width
+    return width * shard.policy.rule().range_weight if math.isfinite(width) else 0.0

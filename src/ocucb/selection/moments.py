@@ -59,42 +59,35 @@ def squared_deviations(count: float, total: float, total_rest: float, squares: f
 
 
 @kernel
-def plain_spread(state: State, arm: int) -> float:
-    """Return sqrt(Σ (reward - mean)²/n) of an arm with a reward."""
-    this = arms_at(state.arms)[arm]
-    own = moments_at(state.moments)[arm]
+def spread_of(own: Any, count: float, total: float) -> float:
+    """Return sqrt(Σ (reward - mean)²/n) of moments of one reward or more."""
     if own.least == own.most:
         return 0.0
-    count = float(this.learned)
-    found = squared_deviations(count, this.total, own.total_rest, own.squares, own.squares_rest)
+    found = squared_deviations(count, total, own.total_rest, own.squares, own.squares_rest)
     # The two farthest rewards alone make half the square of their distance.
     return float(max(math.sqrt(max(found, 0.0) / count), (own.most - own.least) / math.sqrt(2.0 * count)))
 
 
 @kernel
-def repeats(state: State, arm: int) -> bool:
-    """Return whether an arm's least or largest reward came twice, or was its only one."""
-    own = moments_at(state.moments)[arm]
+def have_repeated(own: Any) -> bool:
+    """Return whether the least or the largest reward of moments came twice, or was the only one."""
     return bool(own.least_count > 1.0 or own.most_count > 1.0 or own.least == own.most)
 
 
 @kernel
-def update_spread(state: State, arm: int) -> None:
-    """Make the spread that bounds of an arm with a reward receive anew."""
-    own = moments_at(state.moments)[arm]
-    own.spread = plain_spread(state, arm)
-    if state.spreads == GUARDED and repeats(state, arm):
-        count = float(arms_at(state.arms)[arm].learned)
-        span = state.most - state.least
-        further = (span if span > 0.0 else 1.0) / math.sqrt(count + 1.0)
-        own.spread = math.sqrt((own.spread * own.spread + further * further) * (count / (count + 1.0)))
+def guarded_spread(own: Any, count: float, total: float, span: float) -> float:
+    """Return the spread of moments, with one more reward where rewards repeat: as far off as the span of all."""
+    spread = spread_of(own, count, total)
+    if not have_repeated(own):
+        return spread
+    further = (span if span > 0.0 else 1.0) / math.sqrt(count + 1.0)
+    return math.sqrt((spread * spread + further * further) * (count / (count + 1.0)))
 
 
 @kernel
-def add_to_moments(state: State, arm: int, reward: float, before: float) -> None:
-    """Add a reward, which was added to the sum that was `before`; the spread is made later."""
-    own = moments_at(state.moments)[arm]
-    own.total_rest += sum_rest(before, reward, arms_at(state.arms)[arm].total)
+def add_to(own: Any, reward: float, before: float, total: float) -> None:
+    """Add a reward to moments; it was added to the sum that was `before` and is `total` now."""
+    own.total_rest += sum_rest(before, reward, total)
     square = reward * reward
     squares = own.squares + square
     own.squares_rest += sum_rest(own.squares, square, squares) + product_rest(reward, reward, square)
@@ -103,6 +96,36 @@ def add_to_moments(state: State, arm: int, reward: float, before: float) -> None
     own.most_count = 1.0 if reward > own.most else own.most_count + (reward == own.most)
     own.least = min(own.least, reward)
     own.most = max(own.most, reward)
+
+
+@kernel
+def plain_spread(state: State, arm: int) -> float:
+    """Return sqrt(Σ (reward - mean)²/n) of an arm with a reward."""
+    this = arms_at(state.arms)[arm]
+    return spread_of(moments_at(state.moments)[arm], float(this.learned), this.total)
+
+
+@kernel
+def repeats(state: State, arm: int) -> bool:
+    """Return whether an arm's least or largest reward came twice, or was its only one."""
+    return have_repeated(moments_at(state.moments)[arm])
+
+
+@kernel
+def update_spread(state: State, arm: int) -> None:
+    """Make the spread that bounds of an arm with a reward receive anew."""
+    this = arms_at(state.arms)[arm]
+    own = moments_at(state.moments)[arm]
+    if state.spreads == GUARDED:
+        own.spread = guarded_spread(own, float(this.learned), this.total, state.most - state.least)
+    else:
+        own.spread = spread_of(own, float(this.learned), this.total)
+
+
+@kernel
+def add_to_moments(state: State, arm: int, reward: float, before: float) -> None:
+    """Add a reward, which was added to the sum that was `before`; the spread is made later."""
+    add_to(moments_at(state.moments)[arm], reward, before, arms_at(state.arms)[arm].total)
 
 
 @kernel
