@@ -1,19 +1,24 @@
 """What simulated rounds cost on a GPU, and whether the pulls are those of the CPU.
 
 One NVIDIA GPU, float64, the same tape as on the CPU; unit Gaussian noise, one best arm, all other gaps 0.3, as in
-`benchmarks/episode.py`; for other families five arms with means 0.6, 0.5, 0.5, 0.4 and 0.3. A figure is the second of
-two launches, transfers included; the first, of a few runs, compiles. "differ" counts the runs whose pulls are not
-those of the CPU, of so many that were compared; "aim" is what was hoped for. "own" is a level of a user's own, 2 log t.
+`benchmarks/episode.py`. A figure is the second of two launches, transfers included; the first, of a few runs, compiles.
+"differ" counts the runs whose pulls are not those of the CPU, of so many that were compared; "aim" is what was hoped
+for. A second table compares every policy and family with the CPU, by several processes at once, so without speeds: five
+arms with means 0.6, 0.5, 0.5, 0.4 and 0.3, 1,000 rounds. "own" is a level of a user's own, 2 log t.
 
-    python -m benchmarks.gpu
+    python -m benchmarks.gpu            # both
+    python -m benchmarks.gpu speed      # the first
+    python -m benchmarks.gpu agreement  # the second
 """
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -26,20 +31,30 @@ from ocucb.lab.problem import Problem, worst_case
 from ocucb.lab.shard import Shard, play
 from ocucb.policies import (
     IMED,
+    KLLUCB,
     KLUCB,
     MOSS,
     OCUCB,
     UCB,
+    UCBV,
     AdaUCB,
     BayesUCB,
+    EpsilonGreedy,
+    EpsilonThompson,
+    ExpTS,
+    ExpTSPlus,
     Gittins,
     Greedy,
     KLUCBHPlus,
     KLUCBPlus,
     KLUCBPlusPlus,
     KLUCBSwitch,
+    MaillardSampling,
     MOSSAnytime,
     ThompsonSampling,
+    TopTwo,
+    UCBTuned,
+    Uniform,
 )
 
 # Policy, n, K, runs on the GPU, runs compared with the CPU's, and the steps a second that were aimed at.
@@ -54,17 +69,8 @@ SIZES: list[tuple[ocucb.Policy, int, int, int, int, float]] = [
     (MOSS(10**4), 10**4, 10, 10**5, 10**5, 0.0),
     (ThompsonSampling(), 10**4, 10, 10**5, 10**4, 5e9),
 ]
-LAWS: list[tuple[ocucb.Noise, ocucb.Policy]] = [
-    (noise, policy)
-    for noise in (
-        ocucb.Gaussian(0.25),
-        ocucb.Bernoulli(),
-        ocucb.Bounded(0.0, 1.0),
-        ocucb.Poisson(),
-        ocucb.Exponential(),
-    )
-    for policy in (ocucb.OCUCBn(), KLUCB(), KLUCBSwitch(1000), BayesUCB(), IMED(), ThompsonSampling())
-]
+PROCESSES = 8
+COMPARED = 10**5  # runs with five arms; of random scores, which take the CPU long, a tenth
 
 
 def own_level(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
@@ -72,13 +78,26 @@ def own_level(t: float, pulls: float, effective: float, arms: float, parameters:
     return parameters[0] * np.log(t)  # type: ignore[no-any-return]
 
 
-LEVELS: list[ocucb.Policy] = [
-    *(ocucb.OCUCBn(shrink=shrink) for shrink in ("t", "log-plus", "all")),
-    *(ocucb.OCUCBn(eta="annealed"), ocucb.OCUCBn(rho=1.0), OCUCB(1000), MOSSAnytime(), KLUCBPlus()),
-    *(KLUCBHPlus(1000), KLUCBPlusPlus(1000), Gittins(1000), Greedy()),
-    ocucb.LevelPolicy("own", own_level, {"factor": 2.0}, trend="rises"),
-]
-COMPARED = 10**5  # runs with five arms; of Thompson sampling, whose draws take the CPU long, a tenth
+def pairs() -> list[tuple[ocucb.Policy, ocucb.Noise]]:
+    """Return every policy under Gaussian noise, some under every family, and those that read a spread."""
+    levels: list[ocucb.Policy] = [
+        *(ocucb.OCUCBn(shrink=shrink) for shrink in ("none", "t", "log-plus", "all")),
+        *(ocucb.OCUCBn(eta="annealed"), ocucb.OCUCBn(rho=1.0), OCUCB(1000), UCB(), AdaUCB(), MOSS(1000), MOSSAnytime()),
+        *(KLUCBPlus(), KLUCBHPlus(1000), KLUCBPlusPlus(1000), Gittins(1000), Greedy()),
+        ocucb.LevelPolicy("own", own_level, {"factor": 2.0}, trend="rises"),
+    ]
+    laws: list[ocucb.Noise] = [ocucb.Gaussian(0.25), ocucb.Bernoulli(), ocucb.Bounded(0.0, 1.0)]
+    laws += [ocucb.Poisson(), ocucb.Exponential()]
+    some: list[ocucb.Policy] = [ocucb.OCUCBn(), KLUCB(), KLUCBSwitch(1000), BayesUCB(), IMED(), ThompsonSampling()]
+    scores: list[ocucb.Policy] = [MaillardSampling(), ExpTS(), ExpTSPlus(), EpsilonThompson(), TopTwo(), KLLUCB()]
+    scores += [Uniform(), EpsilonGreedy(0.1)]
+    found = [(policy, noise) for noise in laws for policy in some]
+    found += [(policy, ocucb.Gaussian()) for policy in (*levels, *scores)]
+    found += [
+        (policy, noise) for policy in (UCBV(), UCBTuned()) for noise in (ocucb.Bernoulli(), ocucb.Bounded(0.0, 1.0))
+    ]
+    found += [(policy, ocucb.GaussianUnknownScale()) for policy in (ocucb.OCUCBn(), BayesUCB(), ThompsonSampling())]
+    return found
 
 
 def differing(shard: Shard, pulls: np.ndarray, compared: int) -> int:
@@ -102,10 +121,19 @@ def measure(shard: Shard, compared: int) -> list[str]:
     return [f"{shard.runs:,}", f"{seconds:.2f}", f"{speed:.2e}", f"{compiled:.1f}", f"{compared:,}", str(differ)]
 
 
-def main() -> None:
-    """Measure, and write the table, also of what was measured before an interrupt."""
+def agreement(place: int) -> list[str]:
+    """Return how many runs of one pair differ from the CPU's."""
     warnings.simplefilter("ignore")
-    check_gpu()
+    policy, noise = pairs()[place]
+    compared = COMPARED // 10 if policy.rule().score is not None else COMPARED
+    shard = Shard(Problem((0.6, 0.5, 0.5, 0.4, 0.3), noise), policy, 1000, (1000,), seed=5, first=0, runs=compared)
+    [outcome] = play_together([shard])
+    name = policy.name if isinstance(policy, ocucb.LevelPolicy) else str(policy)
+    return [name, str(noise), f"{compared:,}", str(differing(shard, outcome.pulls, compared))]
+
+
+def measure_speed() -> None:
+    """Measure, and write the table, also of what was measured before an interrupt."""
     header = ["policy", "noise", "n", "K", "runs", "s", "steps/s", "first launch, s", "compared", "differ", "aim"]
     rows: list[list[str]] = []
     try:
@@ -118,15 +146,33 @@ def main() -> None:
         shard = Shard(problem, ocucb.OCUCBn(), 5000, (5000,), seed=5, first=0, runs=10**4)
         rows.append(["ocucb-n", "bernoulli", "5,000", "100", *measure(shard, 10**4), ""])
         print(rows[-1], flush=True)
-        for noise, policy in [*LAWS, *((ocucb.Gaussian(), policy) for policy in LEVELS)]:
-            problem = Problem((0.6, 0.5, 0.5, 0.4, 0.3), noise)
-            shard = Shard(problem, policy, 1000, (1000,), seed=5, first=0, runs=10**5)
-            compared = COMPARED // 10 if isinstance(policy, ThompsonSampling) else COMPARED
-            name = policy.name if isinstance(policy, ocucb.LevelPolicy) else str(policy)
-            rows.append([name, noise.name, "1,000", "5", *measure(shard, compared), ""])
-            print(rows[-1], flush=True)
     finally:
         write("gpu", __doc__ or "", header, rows)
+
+
+def measure_agreement() -> None:
+    """Compare, and write the table, also of what was compared before an interrupt."""
+    rows: dict[int, list[str]] = {}
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(agreement, place): place for place in range(len(pairs()))}
+        try:
+            for future in as_completed(futures):
+                rows[futures[future]] = future.result()
+                print(rows[futures[future]], flush=True)
+        finally:
+            table = [rows[place] for place in sorted(rows)]
+            write("gpu_agreement", __doc__ or "", ["policy", "noise", "compared", "differ"], table)
+
+
+def main() -> None:
+    """Measure what is asked for, or all."""
+    warnings.simplefilter("ignore")
+    check_gpu()
+    asked = sys.argv[1:] or ["speed", "agreement"]
+    if "speed" in asked:
+        measure_speed()
+    if "agreement" in asked:
+        measure_agreement()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,9 @@ from ocucb.lab.shard import Shard, play
 
 ROOT = Path(__file__).parent.parent.parent
 ON_GPU = os.environ.get("OCUCB_TEST_GPU") == "1"
+PARTS = (
+    6 if ON_GPU else 1
+)  # code for a GPU takes seconds to make, for each policy and family: in parts beside each other
 
 COMPARE = """
 import json, sys, warnings
@@ -52,7 +55,7 @@ kinds = {
         *((policy, GaussianUnknownScale()) for policy in (OCUCBn(), BayesUCB(), ThompsonSampling())),
     ],
     "own": [(LevelPolicy("own", own, {"strength": 2.0}, trend="rises"), Gaussian())],
-}[sys.argv[1]]
+}[sys.argv[1]][int(sys.argv[2]) :: int(sys.argv[3])]
 wrong = []
 for policy, noise in kinds:
     policy = with_horizon(policy, 60)
@@ -125,9 +128,10 @@ def run(code: str, *arguments: str) -> object:
     return json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kinds", ["policies", "noises", "spreads", "own"])
-def test_pulls_and_regrets_are_those_of_the_cpu(kinds: str) -> None:
-    assert run(COMPARE, kinds) == []
+def test_pulls_and_regrets_are_those_of_the_cpu(kinds: str, part: int) -> None:
+    assert run(COMPARE, kinds, str(part), str(PARTS)) == []
 
 
 def test_lanes_that_share_the_arms_of_a_run_choose_as_the_cpu_does() -> None:

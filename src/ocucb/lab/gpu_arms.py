@@ -19,6 +19,8 @@ from ocucb.compiled import Floats, Integers, bits_of_single, kernel, single_of
 from ocucb.compiled.cuda import SIMULATED, cuda, device, inlined_device
 from ocucb.selection.state import MOMENTS
 
+word: Any = np.int32  # numbers of 64 bits take two registers and two instructions
+single: Any = np.float32
 SIGN = 0x7FFFFFFF  # all bits but that of the sign
 LOWEST: Any = np.int32(-(2**31) + 2**23 - 1)  # of -inf, in order
 HIGHEST: Any = np.int32(2**31 - 2**23)  # of inf
@@ -62,7 +64,7 @@ class Memory(NamedTuple):
 @kernel
 def in_order(value: float) -> int:
     """Return a number for a float of single precision; of two floats the larger has the larger one."""
-    bits = bits_of_single(value)
+    bits: int = bits_of_single(value)
     return bits if bits >= 0 else bits ^ SIGN
 
 
@@ -138,11 +140,8 @@ def make_memory(
         clear(own)
         return own
 
-    return Memory(make, *(function for pair in access for function in pair), shared_bytes=_bytes(slots, threads, shared))
-
-
-def _bytes(slots: int, threads: int, shared: bool) -> int:
-    return BYTES_PER_ARM * slots * threads if shared else 0
+    both = [function for pair in access for function in pair]
+    return Memory(make, *both, BYTES_PER_ARM * slots * threads if shared else 0)
 
 
 def _access(row: int, slots: int, threads: int, shared: bool) -> tuple[Any, Any]:
@@ -175,4 +174,4 @@ def scale_of(arms: int, horizon: int, rho: float) -> float:
     For ρ at most 1 the sum of T^ρ is largest where all arms have equally many pulls.
     """
     largest, total = float(horizon) ** rho, float(arms) ** max(0.0, 1.0 - rho) * float(horizon) ** rho
-    return math.floor(min(2.0**31 / largest, 2.0**32 / total) * (1.0 - 2.0**-10))
+    return float(math.floor(min(2.0**31 / largest, 2.0**32 / total) * (1.0 - 2.0**-10)))

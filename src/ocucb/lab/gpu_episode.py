@@ -17,7 +17,7 @@ import numpy as np
 
 from ocucb.compiled import Floats, Integers, bits_of, float_of, kernel
 from ocucb.compiled.cuda import Group, cuda, device, gpu_kernel, group_of, plain
-from ocucb.lab.gpu_arms import make_memory
+from ocucb.lab.gpu_arms import make_memory, single, word
 from ocucb.lab.gpu_index import Numbers
 from ocucb.lab.gpu_moments import has_spreads, make_moments
 from ocucb.lab.gpu_selection import Renewal, make_selection
@@ -84,9 +84,9 @@ def _make_draw(kind: Kind, group: Group) -> Any:
                         if count < sure or total > floor * count:
                             total += got
                             reward = got
-                            count, left = np.int32(count + 1), np.int32(left - 1)
+                            count, left = word(count + 1), word(left - 1)
                         else:
-                            left = np.int32(0)
+                            left = word(0)
         return total, count, left, reward
 
     return draw
@@ -109,8 +109,8 @@ def make_episode(kind: Kind) -> Any:
     lanes, slots, span_shift, rough, patient = shape[:5]
     group = group_of(lanes)
     memory = make_memory(
-        lanes, slots, shape.threads, ordered=bool(rule.rho), kept=span_shift > 0, scored=rule.score is not None and rough,
-        rough=rough, shared=shape.shared, spreads=has_spreads(rule, family),
+        lanes, slots, shape.threads, ordered=bool(rule.rho), kept=span_shift > 0,
+        scored=rule.score is not None and rough, rough=rough, shared=shape.shared, spreads=has_spreads(rule, family),
     )  # fmt: skip
     moments = make_moments(rule, family, group, slots, memory)
     clear_moments, add_to_moments = moments.clear, moments.add
@@ -124,7 +124,7 @@ def make_episode(kind: Kind) -> Any:
         checkpoints: Integers, powers: Floats, unit: float, scale: float,
     ) -> None:  # fmt: skip
         """Play one run: counts and regret are its answer, numbers and shards say which run of which shard it is."""
-        run, lane, arms = cuda.grid(1) // lanes, np.int32(cuda.grid(1) % lanes), np.int32(means.shape[1])
+        run, lane, arms = cuda.grid(1) // lanes, word(cuda.grid(1) % lanes), word(means.shape[1])
         plays = run < len(numbers)
         if not plays:
             if lanes == 1:
@@ -133,33 +133,33 @@ def make_episode(kind: Kind) -> Any:
         own, shard = make_arms(), shards[run]
         given = Numbers(
             plain(parameters[shard]), plain(constants[shard]), plain(rough_parameters[shard]),
-            plain(rough_constants[shard]), unit, 1.0 / unit, np.float32(scale), plain(powers),
+            plain(rough_constants[shard]), unit, 1.0 / unit, single(scale), plain(powers),
         )  # fmt: skip
         clear_moments(own)
         truth = plain(means[shard])
         key, seed = np.uint64(run_key(seeds[shard], numbers[run])), choice_seed(seeds[shard], numbers[run])
-        zero, one, total, floor = np.int32(0), np.int32(1), 0.0, 0.0
-        t, lead, last, renewal = zero, np.int32(2), zero, Renewal(zero, zero, np.int32(arms + 2 * slots))
+        zero, one, total, floor = word(0), word(1), 0.0, 0.0
+        t, lead, last, renewal = zero, word(2), zero, Renewal(zero, zero, word(arms + 2 * slots))
         arm, first, count, left, tried = zero, zero, zero, zero, zero
         for mark in range(len(checkpoints)):
-            end = np.int32(checkpoints[mark]) if plays else zero
+            end = word(checkpoints[mark]) if plays else zero
             while group.any_in_warp(t < end):
                 needs = left == 0 and t < end
                 picks = needs and t >= arms
                 if needs:
                     arm, left, tried, floor = t if t < arms else zero, one, one, math.inf
                 if group.any_in_warp(picks):
-                    now, length = np.int32(t + 1), min(lead, np.int32(end - t - 1))
+                    now, length = word(t + 1), min(lead, word(end - t - 1))
                     winner, rival, renewal = choose(own, lane, arms, now, length, last, renewal, seed, picks, given)
                     if picks:
-                        arm = np.int32(winner)
+                        arm = word(winner)
                     if leads:
-                        length = min(length, np.int32(renewal.until - now))
+                        length = min(length, word(renewal.until - now))
                         tries = picks and length > 0 and (arm == last or not patient)
                         if group.any_in_warp(tries):
                             found = lead_floor(own, arm, arms, now, length, group.largest(rival), given)
                             if tries:
-                                tried = np.int32(1 + length)
+                                tried = word(1 + length)
                                 if found < math.inf:
                                     floor, left = found, tried
                 pulled = group.of_lane(pulls_of(own, arm // lanes), arm % lanes)
@@ -167,7 +167,7 @@ def make_episode(kind: Kind) -> Any:
                 if needs:
                     first, count, total = pulled, pulled, so_far
                 total, count, left, reward = draw(
-                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, np.int32(first + 1), total, floor,
+                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, word(first + 1), total, floor,
                     given.constants,
                 )  # fmt: skip
                 done = left == 0 and t < end
@@ -176,11 +176,11 @@ def make_episode(kind: Kind) -> Any:
                     add_pulls(own, lane, arm, first, count, total, given, done)
                 if done:
                     last = arm
-                    t = np.int32(t + count - first)
+                    t = word(t + count - first)
                     if count - first < tried:
-                        lead = np.int32(max(2, lead >> 1))
+                        lead = word(max(2, lead >> 1))
                     elif tried > 1:
-                        lead = np.int32(min(2 * lead, max(2, count >> 3)))
+                        lead = word(min(2 * lead, max(2, count >> 3)))
             if plays:
                 for slot in range(slots):
                     if slot * lanes + lane < arms:

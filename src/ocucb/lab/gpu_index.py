@@ -89,9 +89,7 @@ def _points(arms: int) -> list[tuple[float, float, float]]:
     ]
 
 
-def make_indices(
-    rule: Rule, family: Family, memory: Memory, moments: Moments, rough: bool, whole: bool
-) -> Indices:
+def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, rough: bool, whole: bool) -> Indices:
     """Return the functions for one rule and family.
 
     rough : estimates are made in single precision. whole : sums of powers are whole numbers.
@@ -218,11 +216,15 @@ def make_exact_sum(rule: Rule, group: Group, memory: Memory, indices: Indices, w
     return exact_sum if ordered and whole else kept_sum
 
 
-def make_add_pulls(rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, rough: bool, whole: bool) -> Any:
+def make_add_pulls(
+    rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, rough: bool, whole: bool
+) -> Any:
     """Return a function that gives an arm more pulls."""
     lanes, ordered, rounded_power = group.lanes, bool(rule.rho), indices.rounded_power
     keeps_powers = whole or not rough
-    raise_sums = _make_raise_whole_sums(rule, slots, memory) if whole else _make_raise_sums(group, slots, memory, indices)
+    raise_sums = (
+        _make_raise_whole_sums(rule, slots, memory) if whole else _make_raise_sums(group, slots, memory, indices)
+    )
 
     @device
     def add_pulls(
@@ -254,9 +256,7 @@ def _make_raise_whole_sums(rule: Rule, slots: int, memory: Memory) -> Any:
     rough_power, rho, single = power_of(True), np.float32(rule.rho or 0.0), np.float32
 
     @device
-    def raise_sums(
-        own: Arms, old: Any, before: int, after: int, done: bool, numbers: Numbers
-    ) -> tuple[Any, Any]:
+    def raise_sums(own: Arms, old: Any, before: int, after: int, done: bool, numbers: Numbers) -> tuple[Any, Any]:
         """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
         new, rises = np.int32(rough_power(single(after), rho) * numbers.scale) if done else old, np.int32(0)
         for slot in range(slots):
@@ -273,9 +273,7 @@ def _make_raise_sums(group: Group, slots: int, memory: Memory, indices: Indices)
     rounded_power, even = indices.rounded_power, slots - slots % 4
 
     @device
-    def raise_sums(
-        own: Arms, old: float, before: int, after: int, done: bool, numbers: Numbers
-    ) -> tuple[float, float]:
+    def raise_sums(own: Arms, old: float, before: int, after: int, done: bool, numbers: Numbers) -> tuple[float, float]:
         """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
         new = rounded_power(float(after), numbers)
         step, above, between = new - old if done else 0.0, 0, False

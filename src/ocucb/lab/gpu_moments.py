@@ -1,7 +1,7 @@
 """The spread of each arm's rewards on a GPU, for policies that read a variance and noise of unknown scale.
 
-A lane has the moments of its arms, and of all rewards of its run the least and the largest. A spread is made where it is
-read, by the kernels of the CPU.
+A lane has the moments of its arms, and of all rewards of its run the least and the largest. A spread is made where it
+is read, by the kernels of the CPU.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import numpy as np
 from ocucb.compiled.cuda import Group, device
 from ocucb.lab.gpu_arms import Arms
 from ocucb.lab.gpu_index import ROUGH_INDEX_MARGIN, Indices, Numbers
-from ocucb.lab.gpu_rule import DIVERGENCE, POSTERIOR, UPPER, score_of
 from ocucb.lab.gpu_moments import Moments
+from ocucb.lab.gpu_rule import DIVERGENCE, POSTERIOR, UPPER, score_of
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule
 from ocucb.uniforms import stream, uniform

@@ -17,7 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled.cuda import Group, device
-from ocucb.lab.gpu_arms import HIGHEST, LOWEST, Arms, Memory, bound_in_order, bound_of, in_order, last_bits
+from ocucb.lab.gpu_arms import (
+    HIGHEST,
+    LOWEST,
+    Arms,
+    Memory,
+    bound_in_order,
+    bound_of,
+    in_order,
+    last_bits,
+    single,
+    word,
+)
 from ocucb.lab.gpu_index import Indices, Numbers, make_add_pulls, make_exact_sum, make_indices, make_lead_floor
 from ocucb.lab.gpu_moments import Moments
 from ocucb.lab.gpu_scores import make_scores
@@ -133,7 +144,7 @@ def _make_scan(
             decided = scan_exactly(own, lane, arms, t, numbers)
             if not sure:
                 winner = decided
-        until = np.int32(NEVER if falls else t + length)
+        until = word(NEVER if falls else t + length)
         return winner, next_highest if top == winner else highest, Renewal(renewal.place, until, renewal.target)
 
     return scan
@@ -146,8 +157,8 @@ def _make_set_bound(slots: int, memory: Memory, indices: Indices, rough: bool) -
     def set_bound(own: Arms, slot: int, t: int, arms: int, numbers: Numbers) -> None:
         mean, pulls, effective = known(own, slot, arms)
         value = upper(mean, pulls, level(t, pulls, effective, arms, numbers), numbers)
-        single = np.float32(value if rough else value * (ROUND_UP if value > 0.0 else 1.0 / ROUND_UP))
-        memory.set_bound(own, slot, np.int32(bound_in_order(single, slot, slots)))
+        rounded = single(value if rough else value * (ROUND_UP if value > 0.0 else 1.0 / ROUND_UP))
+        memory.set_bound(own, slot, word(bound_in_order(rounded, slot, slots)))
 
     return set_bound
 
@@ -163,19 +174,19 @@ def _make_renew(
     ) -> Renewal:
         """Make the bound of the arm that was pulled last, and in other lanes the next one that is due."""
         place, until, target = renewal
-        slot = np.int32(last // lanes) if lane == last % lanes else place
+        slot = word(last // lanes) if lane == last % lanes else place
         while True:
             if slot < slots:
                 if slot * lanes + lane < arms:
                     set_bound(own, slot, t if falls else target, arms, numbers)
                 if slot == place:
-                    place = np.int32(place + 1)
+                    place = word(place + 1)
             slot = place
             if not group.any_in_warp(picks and t > until and place < slots):
                 break
         if group.count(place < slots) == 0:
             span = max(t >> span_shift, LEAST_SPAN * slots)
-            until, place, target = target, np.int32(0), np.int32(NEVER if falls else max(t + span, target + 1))
+            until, place, target = target, word(0), word(NEVER if falls else max(t + span, target + 1))
         return Renewal(place, until, target)
 
     return renew
@@ -199,8 +210,8 @@ def _make_look(
     ) -> tuple[int, float, Renewal]:  # fmt: skip
         renewal = renew(own, lane, arms, t, last, renewal, picks, numbers)
         high = find_highest(own)
-        top = slot_of(own, high.first, np.int32(-1))
-        winner, sure, least = np.int32(top * lanes + lane), False, LOW
+        top = slot_of(own, high.first, word(-1))
+        winner, sure, least = word(top * lanes + lane), False, LOW
         if rough:
             winner, sure, least = estimate(own, lane, arms, t, high, top, picks, numbers)
         if group.any_in_warp(picks and not sure):
@@ -218,11 +229,11 @@ def _make_slot_of(slots: int, memory: Memory) -> Any:
     @device
     def slot_of(own: Arms, number: int, other: int) -> Any:
         """Return a slot whose bound is a number, but not the other one."""
-        slot = np.int32(number & last)
+        slot = word(number & last)
         if slots > last + 1:
             for place in range(slot, slots, last + 1):
                 if memory.bound(own, place) == number and place != other:
-                    slot = np.int32(place)
+                    slot = word(place)
         return slot
 
     return slot_of
@@ -252,7 +263,7 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
     ) -> tuple[int, bool, float]:
         """Return the arm that wins by its estimates, whether that is sure, and what the largest index is not below."""
         first, second, lowest = LOW, LOW, LOW
-        slot, following, best, waiting = top, np.int32(-1), top, high.second
+        slot, following, best, waiting = top, word(-1), top, high.second
         next_slot = slot_of(own, high.second, top)
         while True:
             if slot < slots and slot * lanes + lane < arms:
@@ -266,20 +277,18 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
                 else:
                     second = max(second, above)
             least = group.largest(lowest)
-            reached = np.int32(in_order(least))
+            reached = word(in_order(least))
             if not group.any_in_warp(picks and waiting >= reached):
                 break
             if following < 0:  # most lanes have no more than two that may win: no need to look for others
-                slot, waiting, following = next_slot, high.third, np.int32(0)
+                slot, waiting, following = next_slot, high.third, word(0)
             else:
-                while following < slots and (
-                    following == top or following == next_slot or memory.bound(own, following) < reached
-                ):
-                    following = np.int32(following + 1)
+                while following < slots and (following in (top, next_slot) or memory.bound(own, following) < reached):
+                    following = word(following + 1)
                 slot, waiting = following, LOWEST if following >= slots else HIGHEST
-                following = np.int32(following + 1)
+                following = word(following + 1)
         sure = group.count(first >= least) + group.count(second >= least) == 1
-        winner = group.of_lane(np.int32(best * lanes + lane), max(0, group.first(first >= least)))
+        winner = group.of_lane(word(best * lanes + lane), max(0, group.first(first >= least)))
         return winner, sure, least
 
     return estimate
@@ -300,7 +309,7 @@ def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exa
     @device
     def decide(own: Arms, lane: int, arms: int, t: int, top: int, least: float, picks: bool, numbers: Numbers) -> int:
         """Return the lowest arm with the largest index, of those whose bound reaches what that is not below."""
-        slot, following, best, winner = np.int32(top), np.int32(0), -math.inf, np.int32(top * lanes + lane)
+        slot, following, best, winner = word(top), word(0), -math.inf, word(top * lanes + lane)
         while True:
             looks = picks and slot < slots and slot * lanes + lane < arms
             if looks:
@@ -309,12 +318,12 @@ def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exa
             if looks:
                 value = index(own, slot, t, arms, total, numbers)
                 if value > best or (value == best and slot * lanes + lane < winner):
-                    best, winner = value, np.int32(slot * lanes + lane)
-            reached = max(in_order(least), in_order(np.float32(group.largest(best))) - 1)  # no more than in double
+                    best, winner = value, word(slot * lanes + lane)
+            reached = max(in_order(least), in_order(single(group.largest(best))) - 1)  # no more than in double
             while following < slots and (following == top or memory.bound(own, following) < reached):
-                following = np.int32(following + 1)
+                following = word(following + 1)
             slot = following
-            following = np.int32(following + 1)
+            following = word(following + 1)
             if not group.any_in_warp(picks and slot < slots):
                 break
         return int(group.first_of_largest(best, winner))
