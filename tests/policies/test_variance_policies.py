@@ -79,9 +79,7 @@ def test_what_cannot_be_done_with_sums_alone_is_refused(policy: Policy) -> None:
     problem = Problem((0.5, 0.4), Bernoulli())
     with pytest.raises(ParameterError, match="exact regret needs a policy that reads no variance"):
         exact_regret(problem, policy, 10)
-    reason = unfit(Shard(problem, policy, 100, (100,), 0, 0, 1))
-    assert reason is not None
-    assert str(policy) in reason
+    assert unfit(Shard(problem, policy, 100, (100,), 0, 0, 1)) is None
 
 
 @every_policy

@@ -112,8 +112,8 @@ def make_memory(
     keeps_powers = whole or not rough
     own_powers = own_sums if keeps_powers else 1
     nothing: Any = LOWEST if kept else -math.inf
-    access = [_access(row, slots, threads, shared) for row in range(ROWS + 1)]
-    (_, set_pulls), (_, set_bound), (_, set_power), (_, set_sum), (_, set_total) = access
+    pulls, bound_access, power, total, rewards = (_access(row, slots, threads, shared) for row in range(ROWS + 1))
+    set_pulls, set_bound, set_power, set_sum, set_total = pulls[1], bound_access[1], power[1], total[1], rewards[1]
 
     @device
     def clear(own: Arms) -> None:
@@ -140,8 +140,8 @@ def make_memory(
         clear(own)
         return own
 
-    both = [function for pair in access for function in pair]
-    return Memory(make, *both, BYTES_PER_ARM * slots * threads if shared else 0)
+    shared_bytes = BYTES_PER_ARM * slots * threads if shared else 0
+    return Memory(make, *pulls, *bound_access, *power, *total, *rewards, shared_bytes)
 
 
 def _access(row: int, slots: int, threads: int, shared: bool) -> tuple[Any, Any]:

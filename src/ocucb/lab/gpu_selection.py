@@ -283,7 +283,9 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
             if following < 0:  # most lanes have no more than two that may win: no need to look for others
                 slot, waiting, following = next_slot, high.third, word(0)
             else:
-                while following < slots and (following in (top, next_slot) or memory.bound(own, following) < reached):
+                while following < slots and (
+                    following == top or following == next_slot or memory.bound(own, following) < reached
+                ):
                     following = word(following + 1)
                 slot, waiting = following, LOWEST if following >= slots else HIGHEST
                 following = word(following + 1)

@@ -67,12 +67,11 @@ def shape_of(shard: Shard) -> Shape:
     slots = -(-arms // lanes)
     # With more arms there is no room for other blocks, nor for what lanes keep by themselves.
     shared = keeps and rough and arms <= MANY
-    threads = max(
-        size for size in (32, 64, THREADS) if not shared or size * slots * BYTES_PER_ARM <= SHARED or size == 32
-    )
-    registers = (128 if lanes < 32 else 152) if keeps and rough else (96 if lanes < 32 else 255)
-    batches = 1 if keeps and rough else 4
-    return Shape(lanes, slots, SPAN_SHIFT if keeps else 0, rough, True, 1, batches, threads, shared, registers)
+    fits = [size for size in (THREADS, 64, 32) if size * slots * BYTES_PER_ARM <= SHARED or not shared]
+    quick = keeps and rough and slots <= 32  # few enough for code without a loop
+    registers = (128 if lanes < 32 else 152) if quick else (96 if lanes < 32 else 255)
+    batches = 1 if quick else 4
+    return Shape(lanes, slots, SPAN_SHIFT if keeps else 0, rough, True, 1, batches, fits[0], shared, registers)
 
 
 def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
