@@ -76,7 +76,7 @@ warnings.simplefilter("ignore")
 import numpy as np
 from ocucb import Bernoulli, Gaussian, MOSS, OCUCBn, ThompsonSampling
 from ocucb.policies import UCBV
-from ocucb.lab import gpu_shards
+from ocucb.lab import gpu_index, gpu_shards
 from ocucb.lab.problem import Problem
 from ocucb.lab.shard import Shard, play
 
@@ -91,9 +91,12 @@ cases = [
     (ThompsonSampling(), Gaussian(), (2, 3, 0, True, False, 1, 1, 128, False, 64)),
     (UCBV(), Bernoulli(), (2, 3, 0, False, False, 1, 1, 128, False, 64)),
 ]
+cases = [(*case, gpu_index.ROUGH_LEVEL_MARGIN) for case in cases]
+cases.append((*cases[2][:3], 0.5))  # no estimate decides
 wrong = []
-for policy, noise, shape in cases:
+for policy, noise, shape, margin in cases:
     gpu_shards.shape_of = lambda shard: gpu_shards.Shape(*shape)
+    gpu_index.ROUGH_LEVEL_MARGIN = margin
     shard = Shard(Problem((0.6, 0.5, 0.5, 0.4, 0.3), noise), policy, 40, (3, 40), 7, 4, 1)
     [ours], theirs = gpu_shards.play_together([shard]), play(shard)
     if not all(np.array_equal(one, other) for one, other in zip(ours, theirs, strict=True)):
