@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -31,6 +32,13 @@ def test_a_database_that_is_none(words: list[str], tmp_path: Path) -> None:
     assert error(*words, at=tmp_path, OCUCB_DATABASE=far).startswith(
         f"the database postgresql://me:***@/name?host={tmp_path}/absent cannot be used: "
     )
+
+
+def test_a_database_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that is mounted to be read only: SQLite says no more than that it cannot open it."""
+    (tmp_path / "ocucb.db").write_text("no database" * 100, encoding="utf-8")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests as root may write everywhere
+    assert error("keys", "list", at=tmp_path).endswith("; the file and its folder must be writable, also to read it")
 
 
 def test_a_command_waits_for_its_turn(folder: Path) -> None:

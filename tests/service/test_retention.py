@@ -270,6 +270,22 @@ def test_two_archives_at_once_do_not_write_one_file(node: Node, clock: ManualClo
     assert [path.name for path in tmp_path.glob("*.part")] == []
 
 
+def test_a_folder_that_takes_no_file(node: Node, clock: ManualClock, tmp_path: Path) -> None:
+    """It is full, or not there: one line says so, nothing is dropped, and no half of a file is left."""
+    node.create()
+    node.play(10)
+    clock.advance(40 * DAY)
+    with pytest.raises(RequestError, match="absent is no folder"):
+        archive_log(node.store, "colours", tmp_path / "absent", 30.0, clock)
+    part = tmp_path / "experiment-1-from-1.part"
+    part.symlink_to("/dev/full")
+    with pytest.raises(RequestError, match=r"no archive can be written to .*No space left.*; nothing was dropped"):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert not part.is_symlink()
+    assert rows(node) == 21
+    assert archive_log(node.store, "colours", tmp_path, 30.0, clock).dropped == 21
+
+
 def test_sticky_units_are_not_archived_away(node: Node, clock: ManualClock, tmp_path: Path) -> None:
     node.create(sticky=50 * DAY)
     node.play(5)

@@ -45,8 +45,13 @@ def archive_log(store: Store, name: str, folder: Path, days: float, now: Clock =
     What an archive before it has left, because it was interrupted, is dropped too.
     """
     check_installed()
-    with _alone_in(folder):
-        return _archive(store, name, folder, days, now)
+    if not folder.is_dir():
+        raise RequestError(f"{folder} is no folder; make it, or name another for the archive")
+    try:
+        with _alone_in(folder):
+            return _archive(store, name, folder, days, now)
+    except OSError as error:
+        raise RequestError(f"no archive can be written to {folder}: {error}; nothing was dropped") from None
 
 
 def _archive(store: Store, name: str, folder: Path, days: float, now: Clock) -> Archived:
@@ -58,7 +63,11 @@ def _archive(store: Store, name: str, folder: Path, days: float, now: Clock) -> 
     checker = LogChecker(head.id, state)
     horizon = None if head.status == records.ARCHIVED else now() - round(days * SECOND * 86_400)
     file = folder / f"experiment-{head.id}-from-{after + 1}.parquet"
-    _write(store, head, checker, file, horizon)
+    try:
+        _write(store, head, checker, file, horizon)
+    except BaseException:
+        file.with_suffix(".part").unlink(missing_ok=True)
+        raise
     state = checker.state
     if state is None or state.seq == after:
         file.with_suffix(".part").unlink(missing_ok=True)

@@ -50,6 +50,8 @@ def _opened_store(address: str, remedy: str, timeouts: Timeouts | None = None) -
     try:
         yield store
     except StoreError as error:
+        if address.startswith(SQLITE) and not _is_writable(_sqlite_file(address)):
+            remedy = "; the file and its folder must be writable, also to read it"
         raise ServiceError(f"the database {mask(address)} cannot be used: {error.reason}{remedy}") from None
     finally:
         store.close()
@@ -57,6 +59,10 @@ def _opened_store(address: str, remedy: str, timeouts: Timeouts | None = None) -
 
 def _sqlite_file(address: str) -> Path:
     return Path(address.removeprefix(SQLITE).partition("?")[0])
+
+
+def _is_writable(file: Path) -> bool:
+    return not file.exists() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
 
 
 def _create_private_file(file: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import random
 import re
 import socket
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -166,6 +167,7 @@ def test_a_locked_experiment_keeps_no_other_of_its_home_waiting(
     postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests for both travel together, and those for the locked one are not answered."""
+    monkeypatch.setattr(forwarding, "SLOW_SECONDS", 2.0)
     monkeypatch.setattr(app_state, "HOME_SECONDS", 40.0)
     monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 50.0)
     with two_nodes(postgresql) as nodes, ThreadPoolExecutor(8) as pool:
@@ -175,11 +177,15 @@ def test_a_locked_experiment_keeps_no_other_of_its_home_waiting(
             nodes[0].decide(name)
         with locked(postgresql, bad):
             waiting = []
-            for _ in range(8):
+            for _ in range(2):  # which take both connections before anybody knows that they are slow
                 waiting.append(pool.submit(nodes[0].decide, bad))
+                wait_until(lambda: nodes[1].engine._held.locked_experiments == 1, "it is at its home, and waits there")
+                time.sleep(0.2)
+            for _ in range(5):
                 nodes[0].decide(good)
+                waiting.append(pool.submit(nodes[0].decide, bad))
             assert not any(one.done() for one in waiting)
-        assert len({one.result()["id"] for one in waiting}) == 8
+        assert len({one.result()["id"] for one in waiting}) == 7
         assert forwarded(nodes[0], "served here") == 0.0
         nodes[0].verify(bad)
 
