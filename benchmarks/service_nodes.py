@@ -37,7 +37,7 @@ from benchmarks.table import write
 from ocucb.service.access import Access
 from ocucb.service.node_directory import choose_home
 from ocucb.service.stores import Store
-from ocucb.service.stores.nodes import list_nodes
+from ocucb.service.stores.nodes import NodeRecord, list_nodes
 from tools.programs import locate
 
 EXPERIMENTS = [f"experiment{number}" for number in range(8)]
@@ -134,15 +134,23 @@ def start(stack: ExitStack, address: str, folder: Path, number: int) -> tuple[li
         nodes.append(Node(port, stack.enter_context(running(command, port, folder))))
     for name in EXPERIMENTS:
         prepare(nodes[0].port, key, name, 10)
+    store = Store(address)
+    while len(_listed(store)) < number:
+        time.sleep(0.1)
+    store.close()
     time.sleep(2.0)  # until they have heard of each other
     return nodes, key
+
+
+def _listed(store: Store) -> list[NodeRecord]:
+    with store.read() as transaction:
+        return list(list_nodes(transaction))
 
 
 def homes(address: str, nodes: Sequence[Node]) -> list[list[str]]:
     """Return the experiments that are at home at each node."""
     store = Store(address)
-    with store.read() as transaction:
-        listed = list_nodes(transaction)
+    listed = _listed(store)
     store.close()
     found = {name: choose_home(listed, name).address for name in EXPERIMENTS}
     return [[name for name in EXPERIMENTS if found[name] == node.address] for node in nodes]
