@@ -15,7 +15,7 @@ from ocucb.service import records
 from ocucb.service.errors import LogError, RequestError, UnknownExperimentError
 from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.experiment_state import ExperimentState
-from ocucb.service.parquet import ParquetWriter, check_installed, read_about, read_rows
+from ocucb.service.parquet import ParquetWriter, check_installed, read_about, read_rows, sync
 from ocucb.service.records import SECOND, Clock, Entry, ExperimentRecord, utc_now
 from ocucb.service.replay import LogChecker, Replayed, replayed
 from ocucb.service.stores import Store, retention
@@ -160,15 +160,6 @@ def _write(store: Store, head: ExperimentRecord, checker: LogChecker, file: Path
             writer.describe({"experiment": head.name, "id": str(head.id), "last": str(state.seq), "digest": digest})
         writer.close()
     sync(part)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 @contextmanager

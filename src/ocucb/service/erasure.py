@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ocucb.service.archive import sync
 from ocucb.service.errors import RequestError, UnknownExperimentError
-from ocucb.service.parquet import ParquetWriter, read_about, read_rows
+from ocucb.service.parquet import ParquetWriter, read_about, read_rows, sync
 from ocucb.service.records import Clock, utc_now
 from ocucb.service.stores import Store, retention
 from ocucb.service.stores.audit import Change, add_changes
