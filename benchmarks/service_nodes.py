@@ -2,9 +2,11 @@
 
 Eight experiments of ten arms, 64 connections of `wrk` in all. "by experiment" is a balancer that sends each experiment
 to its home; "round robin" one that does not look, so that half of all requests are passed on from node to node. The
-cases are measured in turn, several times over in one run, and their medians compared. The database is on the same
-machine, and takes its share of it. Then one of two nodes is stopped by SIGSTOP, or killed, while a caller asks the
-other node for one decision after the other: the longest that an experiment of the lost node had to wait.
+cases are measured in turn, several times over in one run; a part of one node is the median of that part in each turn.
+The same for engines without HTTP, 64 callers in all, where nobody passes anything on: by round robin they take turns at
+the locks of all experiments. The database is on the same machine, and takes its share of it. Then one of two nodes is
+stopped by SIGSTOP, or killed, while a caller asks the other node for one decision after the other: the longest that an
+experiment of the lost node had to wait.
 
     python -m benchmarks.service_nodes postgresql://postgres@/postgres?host=/run/postgresql
 """
@@ -29,12 +31,13 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.engine import make_url
 
+from benchmarks.engine_load import EngineCase, start_engines
 from benchmarks.service import caller, free_port, prepare, running
 from benchmarks.table import write
 from ocucb.service.access import Access
 from ocucb.service.node_directory import choose_home
 from ocucb.service.stores import Store
-from ocucb.service.stores.nodes import list_nodes
+from ocucb.service.stores.nodes import NodeRecord, list_nodes
 from tools.programs import locate
 
 EXPERIMENTS = [f"experiment{number}" for number in range(8)]
@@ -79,8 +82,12 @@ class Case:
     key: str
     measured: list[tuple[float, float]] = field(default_factory=list)
 
-    def measure(self, seconds: int, folder: Path) -> None:
+    def measure(self, seconds: int) -> None:
         """Load all nodes at once."""
+        with tempfile.TemporaryDirectory() as folder:
+            self._measure(seconds, Path(folder))
+
+    def _measure(self, seconds: int, folder: Path) -> None:
         before = sum(node.cpu() for node in self.nodes)
         with ThreadPoolExecutor(len(self.nodes)) as pool:
             loads = [pool.submit(self._load, place, seconds, folder) for place in range(len(self.nodes))]
@@ -127,15 +134,23 @@ def start(stack: ExitStack, address: str, folder: Path, number: int) -> tuple[li
         nodes.append(Node(port, stack.enter_context(running(command, port, folder))))
     for name in EXPERIMENTS:
         prepare(nodes[0].port, key, name, 10)
+    store = Store(address)
+    while len(_listed(store)) < number:
+        time.sleep(0.1)
+    store.close()
     time.sleep(2.0)  # until they have heard of each other
     return nodes, key
+
+
+def _listed(store: Store) -> list[NodeRecord]:
+    with store.read() as transaction:
+        return list(list_nodes(transaction))
 
 
 def homes(address: str, nodes: Sequence[Node]) -> list[list[str]]:
     """Return the experiments that are at home at each node."""
     store = Store(address)
-    with store.read() as transaction:
-        listed = list_nodes(transaction)
+    listed = _listed(store)
     store.close()
     found = {name: choose_home(listed, name).address for name in EXPERIMENTS}
     return [[name for name in EXPERIMENTS if found[name] == node.address] for node in nodes]
@@ -157,36 +172,55 @@ def longest_wait(nodes: Sequence[Node], key: str, name: str, blow: int) -> float
     return longest
 
 
-def main() -> None:
-    """Measure all cases in turn, and write the table."""
-    (server,) = sys.argv[1:]
+def measure_cases(server: str) -> tuple[list[list[Case] | list[EngineCase]], list[list[str]]]:
+    """Measure nodes, and then engines, each case in turn; also how long experiments wait for a node that is lost."""
     with tempfile.TemporaryDirectory(dir=".") as name, ExitStack() as stack:
         folder = Path(name).resolve()
         one_database, two_database = (stack.enter_context(database(server)) for _ in range(2))
         one, one_key = start(stack, one_database, folder, 1)
         two, key = start(stack, two_database, folder, 2)
         at_home = homes(two_database, two)
-        cases = [
+        nodes = [
             Case("one node", one, [EXPERIMENTS], one_key),
             Case("two nodes, by experiment", two, at_home, key),
             Case("two nodes, round robin", two, [EXPERIMENTS, EXPERIMENTS], key),
         ]
-        for case in cases:  # a first time, which does not count
-            case.measure(1, folder)
-            case.measured.clear()
-        for _ in range(ROUNDS):
-            for case in cases:
-                case.measure(SECONDS, folder)
+        _measure_in_turn(nodes)
         waits = []
         for word, blow in (("SIGSTOP", signal.SIGSTOP), ("SIGKILL", signal.SIGKILL)):
             waits.append([f"longest wait after {word}", f"{longest_wait(two, key, at_home[1][0], blow):.2f} s", "", ""])
             two[1].process.send_signal(signal.SIGCONT)
             time.sleep(3.0)
-    base = statistics.median(rate for rate, _ in cases[0].measured)
+        for node in (*one, *two):
+            node.process.kill()
+        engines = [
+            start_engines(stack, "one engine", one_database, CONNECTIONS, [EXPERIMENTS]),
+            start_engines(stack, "two engines, by experiment", two_database, CONNECTIONS, at_home),
+            start_engines(stack, "two engines, round robin", two_database, CONNECTIONS, [EXPERIMENTS, EXPERIMENTS]),
+        ]
+        _measure_in_turn(engines)
+    return [nodes, engines], waits
+
+
+def _measure_in_turn(cases: Sequence[Case] | Sequence[EngineCase]) -> None:
+    for case in cases:  # a first time, which does not count
+        case.measure(1)
+        case.measured.clear()
+    for _ in range(ROUNDS):
+        for case in cases:
+            case.measure(SECONDS)
+
+
+def main() -> None:
+    """Measure all cases, and write the table."""
+    (server,) = sys.argv[1:]
+    measured, waits = measure_cases(server)
     rows = []
-    for case in cases:
-        rate, cpu = (statistics.median(column) for column in zip(*case.measured, strict=True))
-        rows.append([case.name, f"{rate:,.0f}", f"{rate / base:.2f}", f"{cpu:.0f}"])
+    for cases in measured:
+        for case in cases:
+            rate, cpu = (statistics.median(column) for column in zip(*case.measured, strict=True))
+            parts = [one / base for (one, _), (base, _) in zip(case.measured, cases[0].measured, strict=True)]
+            rows.append([case.name, f"{rate:,.0f}", f"{statistics.median(parts):.2f}", f"{cpu:.0f}"])
     write("service_nodes", __doc__ or "", ["", "decisions/s", "of one node", "CPU, µs"], rows + waits)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
 
-from cli.command import error, spoil
+from cli.command import error, ocucb, spoil
 
 
 @pytest.mark.parametrize("words", [["replay", "--all"], ["keys", "list"], ["keys", "revoke", "abc"]])
@@ -28,3 +32,20 @@ def test_a_database_that_is_none(words: list[str], tmp_path: Path) -> None:
     assert error(*words, at=tmp_path, OCUCB_DATABASE=far).startswith(
         f"the database postgresql://me:***@/name?host={tmp_path}/absent cannot be used: "
     )
+
+
+def test_a_database_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that is mounted to be read only: SQLite says no more than that it cannot open it."""
+    (tmp_path / "ocucb.db").write_text("no database" * 100, encoding="utf-8")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests as root may write everywhere
+    assert error("keys", "list", at=tmp_path).endswith("; the file and its folder must be writable, also to read it")
+
+
+def test_a_command_waits_for_its_turn(folder: Path) -> None:
+    """For longer than a node would: a service that writes all the time seldom leaves SQLite's lock to others."""
+    with contextlib.closing(sqlite3.connect(folder / "ocucb.db", check_same_thread=False)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        end = threading.Timer(2.5, database.rollback)
+        end.start()
+        assert ocucb("keys", "make", "--name", "late", "--role", "read", at=folder).stdout
+        end.join()

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,14 @@ def become(order: Mapping[str, Any]) -> None:
         file = os.open(place, os.O_RDWR)
         os.dup2(file, number)
         os.close(file)
+    if "CLOCK_FILE" in os.environ:
+        jump_with(Path(os.environ["CLOCK_FILE"]))
+
+
+def jump_with(file: Path) -> None:
+    """Let the time of day be wrong by as many seconds as a file says."""
+    right = time.time_ns
+    time.time_ns = lambda: right() + int(file.read_text(encoding="ascii") or 0) * 10**9
 
 
 if __name__ == "__main__":

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from ocucb import UCB, Bernoulli
-from ocucb.service.archive import archive_log, drop_archived, replay_archive
+from ocucb.service import archive
+from ocucb.service.archive import archive_log, replay_archive
 from ocucb.service.engine import Limits
 from ocucb.service.erasure import erase_from_file, erase_unit
 from ocucb.service.errors import (
@@ -22,9 +27,10 @@ from ocucb.service.errors import (
     UnknownExperimentError,
 )
 from ocucb.service.requests import Correct, Decide, Delete, Expire, Inspect, Reward, SetStatus
+from ocucb.service.stores import retention
 from ocucb.service.stores.retention import find_base
 from ocucb.service.stores.tables import idempotency_keys, log, snapshots
-from service.helpers import ManualClock, Node, live_state, wait_until
+from service.helpers import PATIENCE, ManualClock, Node, live_state, wait_until
 
 DAY = 86_400.0
 
@@ -125,15 +131,159 @@ def test_an_archive_of_a_log_that_is_wrong_drops_nothing(node: Node, clock: Manu
         assert find_base(transaction, 1) is None
 
 
-def test_an_archive_that_was_interrupted_is_finished(node: Node, clock: ManualClock, tmp_path: Path) -> None:
+def test_an_archive_that_was_interrupted_is_finished(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if nothing has become old enough since: an experiment that is archived never has more to move."""
     node.create()
     node.play(20)
+    node.ask(SetStatus("colours", "archived"))
+    monkeypatch.setattr(archive, "ENTRIES_PER_DROP", 10)
+    real, calls = retention.drop_entries, []
+
+    def drop(*what: Any) -> int:
+        calls.append(what)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*what)
+
+    monkeypatch.setattr(retention, "drop_entries", drop)
+    with pytest.raises(KeyboardInterrupt):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert rows(node) == 42 - 20
+    again = archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert again.file is None
+    assert again.dropped == 22
+    assert rows(node) == 0
+    assert archive_log(node.store, "colours", tmp_path, 30.0, clock).dropped == 0
+
+
+def test_dropping_rows_does_not_take_longer_the_more_were_dropped_before(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node.create()
+    monkeypatch.setattr(archive, "ENTRIES_PER_DROP", 10)
+    real, spans = retention.drop_entries, []
+
+    def drop(transaction: Any, experiment: int, after: int, upto: int, base: int) -> int:
+        spans.append((after, upto))
+        return real(transaction, experiment, after, upto, base)
+
+    monkeypatch.setattr(retention, "drop_entries", drop)
+    transactions = []
+    for _ in range(3):
+        node.play(20)
+        clock.advance(40 * DAY)
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+        assert rows(node) == 0
+        transactions.append(len(spans))
+        spans.clear()
+    assert max(transactions) <= 5
+
+
+def test_others_write_while_rows_are_dropped(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever drops rows in one transaction after the other must not be the only one to write."""
+    node.create()
+    node.play(100)
     clock.advance(40 * DAY)
-    archive_log(node.store, "colours", tmp_path, 30.0, clock)
-    with node.store.read() as transaction:
-        base = find_base(transaction, 1)
-    assert base is not None
-    assert drop_archived(node.store, base) == 0
+    monkeypatch.setattr(archive, "ENTRIES_PER_DROP", 2)
+    real, drops = retention.drop_entries, []
+
+    def slow(*what: Any) -> int:
+        drops.append(what)
+        time.sleep(0.02)
+        return real(*what)
+
+    monkeypatch.setattr(retention, "drop_entries", slow)
+    written = 0
+    with ThreadPoolExecutor(1) as threads:
+        archived = threads.submit(archive_log, node.store, "colours", tmp_path, 30.0, clock)
+        wait_until(lambda: bool(drops), "rows are dropped")
+        while not archived.done():
+            node.decide()
+            written += 1
+    assert len(drops) == 101
+    assert written >= 25
+
+
+def test_a_file_is_on_the_disk_under_its_name_before_its_rows_are_dropped(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut after the rows were dropped must find the file: its content and its name must be synced before."""
+    node.create()
+    node.play(10)
+    clock.advance(40 * DAY)
+    names: set[str] = set()
+    contents: dict[int, bytes] = {}
+    real_sync, real_add = os.fsync, retention.add_base
+    left: dict[str, bytes] = {}
+
+    def sync(file: int) -> None:
+        synced = os.fstat(file)
+        if synced.st_ino == tmp_path.stat().st_ino:
+            names.update(path.name for path in tmp_path.iterdir())
+        for path in tmp_path.iterdir():
+            if path.stat().st_ino == synced.st_ino:
+                contents[synced.st_ino] = path.read_bytes()
+        real_sync(file)
+
+    def add(transaction: Any, base: Any) -> None:
+        file = tmp_path / base.file
+        if file.name in names:
+            left[file.name] = contents.get(file.stat().st_ino, b"")
+        real_add(transaction, base)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(retention, "add_base", add)
+    done = archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert done.file is not None
+    assert left == {done.file.name: done.file.read_bytes()}
+
+
+def test_two_archives_at_once_do_not_write_one_file(node: Node, clock: ManualClock, tmp_path: Path) -> None:
+    """As when a timer starts the next before the last has ended: the second waits, and finds nothing left to do."""
+    node.create()
+    node.play(30)
+    clock.advance(40 * DAY)
+    inside, goes_on = threading.Event(), threading.Event()
+    main = threading.current_thread()
+
+    def slow() -> int:
+        if threading.current_thread() is not main and not inside.is_set():
+            inside.set()
+            assert goes_on.wait(PATIENCE)
+        return clock()
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(archive_log, node.store, "colours", tmp_path, 30.0, slow)
+        assert inside.wait(PATIENCE)
+        second = threads.submit(archive_log, node.store, "colours", tmp_path, 30.0, clock)
+        time.sleep(0.2)
+        assert not second.done()
+        goes_on.set()
+        one, two = first.result(PATIENCE), second.result(PATIENCE)
+    assert one.file is not None
+    assert two.file is None
+    assert replay_archive([one.file]).verified
+    assert [path.name for path in tmp_path.glob("*.part")] == []
+
+
+def test_a_folder_that_takes_no_file(node: Node, clock: ManualClock, tmp_path: Path) -> None:
+    """It is full, or not there: one line says so, nothing is dropped, and no half of a file is left."""
+    node.create()
+    node.play(10)
+    clock.advance(40 * DAY)
+    with pytest.raises(RequestError, match="absent is no folder"):
+        archive_log(node.store, "colours", tmp_path / "absent", 30.0, clock)
+    part = tmp_path / "experiment-1-from-1.part"
+    part.symlink_to("/dev/full")
+    with pytest.raises(RequestError, match=r"no archive can be written to .*No space left.*; nothing was dropped"):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert not part.is_symlink()
+    assert rows(node) == 21
+    assert archive_log(node.store, "colours", tmp_path, 30.0, clock).dropped == 21
 
 
 def test_sticky_units_are_not_archived_away(node: Node, clock: ManualClock, tmp_path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +15,7 @@ from ocucb.service import records
 from ocucb.service.errors import LogError, RequestError, UnknownExperimentError
 from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.experiment_state import ExperimentState
-from ocucb.service.parquet import ParquetWriter, check_installed, read_about, read_rows
+from ocucb.service.parquet import ParquetWriter, check_installed, read_about, read_rows, sync
 from ocucb.service.records import SECOND, Clock, Entry, ExperimentRecord, utc_now
 from ocucb.service.replay import LogChecker, Replayed, replayed
 from ocucb.service.stores import Store, retention
@@ -21,6 +24,7 @@ from ocucb.service.stores.log_rows import COLUMN_KINDS, to_entry, to_row
 from ocucb.service.stores.retention import Base
 
 ENTRIES_PER_DROP = 2000
+LOCK_FILE = "archive.lock"
 
 
 class Archived(NamedTuple):
@@ -38,8 +42,19 @@ def archive_log(store: Store, name: str, folder: Path, days: float, now: Clock =
 
     All of it is recomputed first, so that the state in which the rest begins is what the log gives. Of an experiment
     that is archived the whole log is taken, however young. Open decisions, and what later entries refer to, stay.
+    What an archive before it has left, because it was interrupted, is dropped too.
     """
     check_installed()
+    if not folder.is_dir():
+        raise RequestError(f"{folder} is no folder; make it, or name another for the archive")
+    try:
+        with _alone_in(folder):
+            return _archive(store, name, folder, days, now)
+    except OSError as error:
+        raise RequestError(f"no archive can be written to {folder}: {error}; nothing was dropped") from None
+
+
+def _archive(store: Store, name: str, folder: Path, days: float, now: Clock) -> Archived:
     head, base = _find(store, name)
     state = None if base is None else decode_snapshot(base.snapshot)
     if base is not None and state is None:
@@ -48,14 +63,19 @@ def archive_log(store: Store, name: str, folder: Path, days: float, now: Clock =
     checker = LogChecker(head.id, state)
     horizon = None if head.status == records.ARCHIVED else now() - round(days * SECOND * 86_400)
     file = folder / f"experiment-{head.id}-from-{after + 1}.parquet"
-    _write(store, head, checker, file, horizon)
+    try:
+        _write(store, head, checker, file, horizon)
+    except BaseException:
+        file.with_suffix(".part").unlink(missing_ok=True)
+        raise
     state = checker.state
     if state is None or state.seq == after:
         file.with_suffix(".part").unlink(missing_ok=True)
-        return Archived(name, after, after, None, 0)
+        return Archived(name, after, after, None, 0 if base is None else drop_archived(store, base))
     _check_sticky(state, days, horizon)
-    _compare(file.with_suffix(".part"), head, after, state, None if base is None else base)
+    _compare(file.with_suffix(".part"), head, after, state, base)
     os.replace(file.with_suffix(".part"), file)
+    sync(folder)  # else a power cut could leave neither its name nor the rows
     new = Base(*encode_snapshot(head.id, state.to_dict()), file.name, now())
     with store.write() as transaction:
         retention.add_base(transaction, new)
@@ -65,12 +85,19 @@ def archive_log(store: Store, name: str, folder: Path, days: float, now: Clock =
 
 
 def drop_archived(store: Store, base: Base) -> int:
-    """Drop the rows before a base, some at a time so that others can write in between; return how many."""
-    dropped = 0
-    for start in range(0, base.seq, ENTRIES_PER_DROP):
+    """Drop the rows before a base, some at a time, and return how many.
+
+    In between it waits for as long as it has kept others from writing: SQLite's lock goes to whoever asks first, and
+    those that wait for it ask only now and then.
+    """
+    dropped = after = 0
+    while after < base.seq:
+        began = time.monotonic()
         with store.write() as transaction:
-            end = min(base.seq, start + ENTRIES_PER_DROP)
-            dropped += retention.drop_entries(transaction, base.experiment, start, end, base.seq)
+            end = retention.end_of_rows(transaction, base.experiment, after, base.seq, ENTRIES_PER_DROP)
+            dropped += retention.drop_entries(transaction, base.experiment, after, end, base.seq)
+        after = end
+        time.sleep(time.monotonic() - began)
     return dropped
 
 
@@ -132,8 +159,15 @@ def _write(store: Store, head: ExperimentRecord, checker: LogChecker, file: Path
             digest = encode_snapshot(1, state.to_dict()).digest
             writer.describe({"experiment": head.name, "id": str(head.id), "last": str(state.seq), "digest": digest})
         writer.close()
-    with part.open("rb") as written:
-        os.fsync(written.fileno())
+    sync(part)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait until nobody else writes archives to a folder: two of one experiment would write to one file."""
+    with (folder / LOCK_FILE).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _check_sticky(state: ExperimentState, days: float, horizon: int | None) -> None:

@@ -265,7 +265,9 @@ def _timed_out(timeout: float, unanswered: Sequence[PendingRequest]) -> Unavaila
     """Cancel requests that were not answered in time, and return the error that says what is known of them."""
     cancelled = [pending.cancel() for pending in unanswered]
     known = "not stored, try again" if all(cancelled) else _UNKNOWN
-    return UnavailableError(f"no answer within {timeout:g} seconds; {known}")
+    error = UnavailableError(f"no answer within {timeout:g} seconds; {known}")
+    error.not_stored = all(cancelled)
+    return error
 
 
 _UNKNOWN = "it may still be stored: try again with the same idempotency key"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ocucb.service.errors import RequestError, UnknownExperimentError
-from ocucb.service.parquet import ParquetWriter, read_about, read_rows
+from ocucb.service.parquet import ParquetWriter, read_about, read_rows, sync
 from ocucb.service.records import Clock, utc_now
 from ocucb.service.stores import Store, retention
 from ocucb.service.stores.audit import Change, add_changes
@@ -66,9 +66,9 @@ def erase_from_file(unit: str, file: Path) -> int:
         part.unlink(missing_ok=True)
         raise RequestError(f"{file} cannot be read as an archive: {error}") from None
     if erased:
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
+        sync(part)
         os.replace(part, file)
+        sync(file.parent)
     part.unlink(missing_ok=True)
     return erased
 

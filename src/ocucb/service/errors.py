@@ -156,7 +156,12 @@ class RequestError(ServiceError, ValueError):
 
 
 class UnavailableError(ServiceError):
-    """The service cannot say that the request is stored: try again, with the same idempotency key."""
+    """The service cannot say that the request is stored: try again, with the same idempotency key.
+
+    If `not_stored`, it is certain that it is not, and will not be.
+    """
+
+    not_stored = False
 
 
 class StoreError(UnavailableError):
@@ -172,6 +177,8 @@ class StoreError(UnavailableError):
 
 class BusyError(UnavailableError):
     """Too many requests are waiting."""
+
+    not_stored = True
 
 
 class SchemaError(ServiceError):

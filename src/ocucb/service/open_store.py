@@ -12,10 +12,12 @@ from pathlib import Path
 from ocucb.service.errors import ServiceError, StoreError
 from ocucb.service.settings import mask
 from ocucb.service.stores import Store
+from ocucb.service.stores.dialects import Timeouts
 
 POSTGRESQL_WAIT = 10.0  # seconds that a PostgreSQL which does not answer yet is waited for
 RETRY_INTERVAL = 0.5
 SQLITE = "sqlite:///"
+PATIENT = Timeouts(lock=60.0, statement=600.0)  # of a command, whose turn a busy service lets come seldom
 
 logger = logging.getLogger(__name__)
 
@@ -37,17 +39,19 @@ def open_existing_store(address: str) -> Iterator[Store]:
         not _sqlite_file(address).is_file() or _sqlite_file(address).stat().st_size == 0
     ):
         raise ServiceError(f"there is no database {mask(address)}; name that of a service with --database")
-    with _opened_store(address, "; is it that of a service?") as store:
+    with _opened_store(address, "; is it that of a service?", PATIENT) as store:
         store.check_schema()
         yield store
 
 
 @contextlib.contextmanager
-def _opened_store(address: str, remedy: str) -> Iterator[Store]:
-    store = Store(address)
+def _opened_store(address: str, remedy: str, timeouts: Timeouts | None = None) -> Iterator[Store]:
+    store = Store(address, timeouts)
     try:
         yield store
     except StoreError as error:
+        if address.startswith(SQLITE) and not _is_writable(_sqlite_file(address)):
+            remedy = "; the file and its folder must be writable, also to read it"
         raise ServiceError(f"the database {mask(address)} cannot be used: {error.reason}{remedy}") from None
     finally:
         store.close()
@@ -55,6 +59,10 @@ def _opened_store(address: str, remedy: str) -> Iterator[Store]:
 
 def _sqlite_file(address: str) -> Path:
     return Path(address.removeprefix(SQLITE).partition("?")[0])
+
+
+def _is_writable(file: Path) -> bool:
+    return not file.exists() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
 
 
 def _create_private_file(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -113,3 +114,12 @@ def read_rows(path: Path) -> Iterator[list[tuple[Any, ...]]]:
         for group in range(file.num_row_groups):
             columns = [column.to_pylist() for column in file.read_row_group(group).columns]
             yield list(zip(*columns, strict=True))
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -57,13 +57,16 @@ class LogChecker:
 
     def pages(self, store: Store, head: ExperimentRecord, after: int) -> Iterator[tuple[list[Entry], dict[int, Entry]]]:
         """Yield the entries after `after`, some at a time, with those that they refer to."""
+        known: dict[int, Entry] = {}
         while after < head.seq:
             with store.read() as transaction:  # a page each: a long replay must not hold up the database's cleaning
                 page = next(pages(transaction, head.id, after, head.seq), None)
                 if page is None:
                     raise LogError(f"the log ends at entry {after}, but should go on to {head.seq}")
-                decisions = _decisions_of(transaction, head.id, page)
+                known.update((entry.seq, entry) for entry in page)
+                decisions = _decisions_of(transaction, head.id, page, known)
             yield page, decisions
+            known = {entry.seq: entry for entry in page}  # most outcomes come soon
             after = page[-1].seq
 
 
@@ -101,10 +104,14 @@ def replay(store: Store, experiment: str) -> Replayed:
     return replayed(experiment, done, checker.seen, None)
 
 
-def _decisions_of(transaction: Transaction, experiment: int, page: list[Entry]) -> dict[int, Entry]:
-    """Return the decisions that the outcomes in a page refer to."""
+def _decisions_of(
+    transaction: Transaction, experiment: int, page: list[Entry], known: Mapping[int, Entry]
+) -> dict[int, Entry]:
+    """Return the entries that those in a page refer to; those that are not known are looked up."""
     seqs = [entry.decision for entry in page if entry.decision is not None]
-    return {seq: decision for seq, (decision, _) in transaction.find_decisions(experiment, seqs).items()}
+    missing = [seq for seq in seqs if seq not in known]
+    found = {seq: decision for seq, (decision, _) in transaction.find_decisions(experiment, missing).items()}
+    return {seq: known[seq] for seq in seqs if seq in known} | found
 
 
 def _check(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import random
 import re
 import socket
+import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import count, islice
 
 import pytest
@@ -14,22 +19,34 @@ import pytest
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.replay import replay
 from ocucb.service.stores import Store
+from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.nodes import NodeRecord
+from ocucb.service.web import app_state, forwarding
+from ocucb.service.web.forwarding import Forwarded
 from service.helpers import PATIENT, ManualClock, folded_state, wait_until
 from service.web.api import Api, check_error
 
 NAMES = [f"experiment {number}" for number in range(12)]
 
 
+@contextmanager
+def two_nodes(address: str) -> Iterator[list[Api]]:
+    """Start two nodes that know each other."""
+    started = [Api(address, advertised=True) for _ in range(2)]
+    try:
+        for node in started:
+            wait_until(lambda node=node: len(node.directory.live) == 1, "they hear of each other")  # type: ignore[misc]
+        yield started
+    finally:
+        for node in started:
+            node.close()
+
+
 @pytest.fixture
 def nodes(postgresql: str) -> Iterator[list[Api]]:
     """Two nodes that know each other."""
-    started = [Api(postgresql, advertised=True) for _ in range(2)]
-    for node in started:
-        wait_until(lambda node=node: len(node.directory.live) == 1, "they hear of each other")  # type: ignore[misc]
-    yield started
-    for node in started:
-        node.close()
+    with two_nodes(postgresql) as started:
+        yield started
 
 
 def at_home(node: Api, name: str) -> bool:
@@ -133,6 +150,92 @@ def test_a_home_that_does_not_answer(postgresql: str, how: str) -> None:
         other.close()
         store.close()
     api.close()
+
+
+def locked(address: str, name: str) -> AbstractContextManager[object]:
+    """Lock an experiment as another node does that works on it."""
+    store = Store(address, Timeouts(idle=60.0))
+    with store.read() as transaction:
+        (head,) = transaction.find_experiments([name])
+    stack = ExitStack()
+    stack.callback(store.close)
+    stack.enter_context(store.write()).lock_experiments([head.id])
+    return stack
+
+
+def test_a_locked_experiment_keeps_no_other_of_its_home_waiting(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests for both travel together, and those for the locked one are not answered."""
+    monkeypatch.setattr(forwarding, "SLOW_SECONDS", 2.0)
+    monkeypatch.setattr(app_state, "HOME_SECONDS", 40.0)
+    monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 50.0)
+    with two_nodes(postgresql) as nodes, ThreadPoolExecutor(8) as pool:
+        bad, good = names_at(nodes[0], False, 2)
+        for name in (bad, good):
+            nodes[0].create(name)
+            nodes[0].decide(name)
+        with locked(postgresql, bad):
+            waiting = []
+            for _ in range(2):  # which take both connections before anybody knows that they are slow
+                waiting.append(pool.submit(nodes[0].decide, bad))
+                wait_until(lambda: nodes[1].engine._held.locked_experiments == 1, "it is at its home, and waits there")
+                time.sleep(0.2)
+            for _ in range(5):
+                nodes[0].decide(good)
+                waiting.append(pool.submit(nodes[0].decide, bad))
+            assert not any(one.done() for one in waiting)
+        assert len({one.result()["id"] for one in waiting}) == 7
+        assert forwarded(nodes[0], "served here") == 0.0
+        nodes[0].verify(bad)
+
+
+def test_what_the_home_has_no_time_for_is_served_here(postgresql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also without an idempotency key, as it was certainly not stored there: it waits its turn, as it would at home."""
+    monkeypatch.setattr(app_state, "HOME_SECONDS", 0.1)
+    monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 50.0)
+    with two_nodes(postgresql) as nodes, ThreadPoolExecutor(1) as pool:
+        (name,) = names_at(nodes[0], False, 1)
+        nodes[0].create(name)
+        with locked(postgresql, name):
+            waiting = pool.submit(nodes[0].decide, name)
+            wait_until(lambda: forwarded(nodes[0], "served here") == 1.0, "the home has no time for it")
+            assert not waiting.done()
+        assert waiting.result()["id"]
+        assert folded_state(nodes[0].store, name)["bandit"]["pulls"] == [1, 0, 0]
+        nodes[0].verify(name)
+
+
+def test_a_lane_apart_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a connection, and there may be one for any experiment that was slow once."""
+    monkeypatch.setattr(forwarding, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(forwarding, "APART_SECONDS", 0.1)
+
+    class SlowClient:
+        def __init__(self, address: str) -> None:
+            self.address = address
+
+        async def post(self, body: bytes) -> bytes:
+            await asyncio.sleep(0.02)
+            answer = {"status": 200, "body": "{}", "headers": {}, "not_stored": False}
+            return json.dumps({"answers": [answer] * len(json.loads(body)["requests"])}).encode()
+
+        def close(self) -> None:
+            pass
+
+    async def ask() -> list[int]:
+        node = forwarding._Node("http://127.0.0.1:1")
+        lanes = []
+        for _ in range(2):
+            await asyncio.gather(*(node.ask(Forwarded(f"/{n}", "", None, "r", "")) for n in range(5)))
+            lanes.append(len(node._lanes))
+        await asyncio.sleep(0.5)
+        lanes.append(len(node._lanes))
+        await node.close()
+        return lanes
+
+    monkeypatch.setattr(forwarding, "NodeClient", SlowClient)
+    assert asyncio.run(ask()) == [1, 6, 1]
 
 
 def test_a_node_that_is_not_heard_of_is_no_home(postgresql: str) -> None:

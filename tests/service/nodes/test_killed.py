@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import socket
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from ocucb import Discount, Window
 from ocucb.service.access import Access
 from ocucb.service.node_directory import choose_home
+from ocucb.service.records import SECOND
 from ocucb.service.stores import Store
 from ocucb.service.stores.nodes import list_nodes
 from service.helpers import PATIENT
@@ -35,12 +37,12 @@ class Servers:
         self._address, self._folder = address, folder
         self._started: list[Launched] = []
 
-    def start(self, port: int) -> Launched:
+    def start(self, port: int, **variables: str) -> Launched:
         """Start a server."""
         nodes = ("--advertise", f"http://127.0.0.1:{port}") if self._address.startswith("postgresql") else ()
         words = ("serve", "--database", self._address, "--port", str(port), *WORDS, *nodes)
         files = (self._folder / f"{name}.{len(self._started)}" for name in ("out", "err"))
-        self._started.append(launch(words, self._folder, environment(), *files))
+        self._started.append(launch(words, self._folder, environment(**variables), *files))
         return self._started[-1]
 
     def __enter__(self) -> Servers:
@@ -49,6 +51,46 @@ class Servers:
     def __exit__(self, *_: object) -> None:
         for server in self._started:
             kill(server)
+
+
+class WrongClocks:
+    """Clocks of servers that jump every now and then, each by itself, by up to a day ahead or back."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._files = [folder / f"clock {place}" for place in range(number)]
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._jump)
+        self._set([0] * number)
+        self.jumps = 0
+
+    def variables(self, place: int) -> dict[str, str]:
+        """Return the variables of a server that has the clock at this place."""
+        return {"CLOCK_FILE": str(self._files[place])}
+
+    def __enter__(self) -> WrongClocks:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Let all of them be right from now on."""
+        self._done.set()
+        self._thread.join()
+        self._set([0] * len(self._files))
+
+    def _jump(self) -> None:
+        draw = random.Random(4)
+        while not self._done.wait(0.1):
+            self._set([draw.choice([-86_400, -60, -1, 0, 0, 1, 60, 86_400]) for _ in self._files])
+            self.jumps += 1
+
+    def _set(self, errors: list[int]) -> None:
+        for file, seconds in zip(self._files, errors, strict=True):
+            draft = file.with_suffix(".draft")
+            draft.write_text(str(seconds), encoding="ascii")
+            draft.rename(file)  # at once: it is read all the time
 
 
 def kill(server: Launched) -> None:
@@ -122,16 +164,33 @@ def pulls(urls: list[str], key: str) -> list[Any]:
     ]
 
 
+def spread_of_times(address: str) -> float:
+    """Return how many seconds lie between the first and the last time in the log, whatever their order."""
+    store = Store(address, PATIENT)
+    with store.read() as transaction:
+        (head,) = transaction.find_experiments([EXPERIMENT])
+        times = [entry.at for entry in transaction.read_entries(head.id, 0, head.seq)]
+    store.close()
+    return (max(times) - min(times)) / SECOND
+
+
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
 def test_three_nodes_one_lost_the_database_restarted(
     postgres: PostgreSQL, postgresql: str, blow: signal.Signals, tmp_path: Path
 ) -> None:
-    """The home of the experiment is lost, to which all pass their requests on: it must not hold up the others."""
+    """The home of the experiment is lost, to which all pass their requests on: it must not hold up the others.
+
+    Meanwhile the clocks of all three jump, each by itself.
+    """
     prepare(postgresql)
     key, ports = make_key(postgresql), free_ports(3)
     urls = [f"http://127.0.0.1:{port}" for port in ports]
-    with Servers(postgresql, tmp_path) as servers, Callers(urls, key, 3) as callers:
-        running = [servers.start(port) for port in ports]
+    with (
+        WrongClocks(tmp_path, 3) as clocks,
+        Servers(postgresql, tmp_path) as servers,
+        Callers(urls, key, 3) as callers,
+    ):
+        running = [servers.start(port, **clocks.variables(node)) for node, port in enumerate(ports)]
         for node in range(3):
             callers.wait(node, 20)
         lost_node = urls.index(find_home(postgresql))
@@ -143,7 +202,7 @@ def test_three_nodes_one_lost_the_database_restarted(
         for node in others:
             callers.wait(node, 20)
         if blow == signal.SIGKILL:
-            running[lost_node] = servers.start(ports[lost_node])
+            running[lost_node] = servers.start(ports[lost_node], **clocks.variables(lost_node))
         else:
             running[lost_node].send_signal(signal.SIGCONT)
         callers.wait(lost_node, 20)
@@ -158,6 +217,7 @@ def test_three_nodes_one_lost_the_database_restarted(
         for node in range(3):
             callers.wait(node, 20)
         callers.stop()
+        clocks.stop()
         end = time.monotonic() + 60.0
         while any(httpx.get(f"{url}/readyz", timeout=30.0).status_code != 200 for url in urls):
             assert time.monotonic() < end, "a node does not recover"
@@ -165,6 +225,8 @@ def test_three_nodes_one_lost_the_database_restarted(
         time.sleep(1.0)  # of quiet: windows are shorter than that, and sweeps more frequent
         views = pulls(urls, key)
     assert ready.status_code in (200, 503)
+    assert clocks.jumps > 10
     assert callers.problems == []
     assert views[0] == views[1] == views[2]
     check(postgresql, callers.noted)
+    assert spread_of_times(postgresql) > 80_000.0, "no clock was wrong"

@@ -22,8 +22,8 @@ def archive(
 ) -> None:
     """Move the old part of an experiment's log to a Parquet file, after recomputing all of it, and drop its rows.
 
-    The experiment goes on. Rewards of decisions that were closed before are then answered as unknown. Of an experiment
-    that is archived, the whole log is moved.
+    The experiment goes on. A reward for a decision that was closed before is then answered 410, archived-decision. Of
+    an experiment that is archived, the whole log is moved.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def archive(
     with open_database(database, config) as store, show_status(f"archiving {experiment!r}"):
         done = archive_log(store, experiment, folder, days)
     if done.file is None:
-        print(f"{experiment}: nothing is old enough")
+        left = f"; {done.dropped:,} rows that an earlier archive had left were dropped" if done.dropped else ""
+        print(f"{experiment}: nothing is old enough{left}")
         return
     moved = f"entries {done.after + 1:,} to {done.upto:,} are in {done.file}"
     print(f"{experiment}: {moved}; {done.dropped:,} rows were dropped")

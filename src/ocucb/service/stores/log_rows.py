@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -49,6 +50,13 @@ FIND_DECISIONS = (
 )
 
 
+READ_ENTRIES = (
+    f"SELECT {_columns('log')} FROM log "  # noqa: S608
+    "WHERE experiment = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+)
+_decode_label = lru_cache(100_000)(decode)  # a log names few arms, many times
+
+
 def pairs(rows: Iterable[Any]) -> Iterator[tuple[Entry, Entry | None]]:
     """Yield entries, each with the one that refers to it, if there is one."""
     width = len(LOG_COLUMNS)
@@ -67,10 +75,26 @@ def to_row(experiment: int, entry: Entry) -> tuple[Any, ...]:
 
 def to_entry(row: Sequence[Any]) -> Entry:
     """Return the entry of a row with the columns of the log."""
-    seq, kind, at, arm, decision, reward, token, unit, deadline, *known, probability, data = row
-    pulls, pending, mean, index, effective = known
+    (
+        seq,
+        kind,
+        at,
+        arm,
+        decision,
+        reward,
+        token,
+        unit,
+        deadline,
+        pulls,
+        pending,
+        mean,
+        index,
+        effective,
+        probability,
+        data,
+    ) = row
     try:
-        label, change = None if arm is None else decode(arm), None if data is None else decode(data)
+        label, change = None if arm is None else _decode_label(arm), None if data is None else decode(data)
     except ValueError:
         raise LogError(f"entry {seq} of the log cannot be read") from None
     statistics = None

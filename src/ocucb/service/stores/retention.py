@@ -51,6 +51,13 @@ def add_base(transaction: Transaction, base: Base) -> None:
         transaction.connection.execute(query)
 
 
+def end_of_rows(transaction: Transaction, experiment: int, after: int, upto: int, count: int) -> int:
+    """Return the last of so many entries after `after` that have rows, or `upto` if there are fewer up to it."""
+    query = select(log.c.seq).where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
+    last = transaction.connection.execute(query.order_by(log.c.seq).offset(count - 1).limit(1)).scalar()
+    return upto if last is None else int(last)
+
+
 def drop_entries(transaction: Transaction, experiment: int, after: int, upto: int, base: int) -> int:
     """Delete entries after `after` and up to `upto`, and return how many; those that are needed after `base` stay.
 

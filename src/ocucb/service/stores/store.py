@@ -26,7 +26,15 @@ from ocucb.service.stores.dialects import (
     run_many,
     wait_for_rows,
 )
-from ocucb.service.stores.log_rows import FIND_DECISIONS, LOG_COLUMNS, SELECT_DECISIONS, pairs, to_entry, to_row
+from ocucb.service.stores.log_rows import (
+    FIND_DECISIONS,
+    LOG_COLUMNS,
+    READ_ENTRIES,
+    SELECT_DECISIONS,
+    pairs,
+    to_entry,
+    to_row,
+)
 from ocucb.service.stores.tables import due, experiments, idempotency_keys, log, snapshots
 
 ENTRIES_PER_PAGE = 5000
@@ -186,8 +194,7 @@ class Transaction:
 
     def read_entries(self, experiment: int, after: int, upto: int, limit: int = ENTRIES_PER_PAGE) -> list[Entry]:
         """Return a page of a log: entries after `after` and up to `upto`, in order."""
-        query = select(*LOG_COLUMNS).where(log.c.experiment == experiment, log.c.seq > after, log.c.seq <= upto)
-        return [to_entry(row) for row in self.connection.execute(query.order_by(log.c.seq).limit(limit))]
+        return [to_entry(row) for row in run(self.connection, READ_ENTRIES, (experiment, after, upto, limit))]
 
     def find_decisions(self, experiment: int, seqs: Sequence[int]) -> dict[int, tuple[Entry, Entry | None]]:
         """Return entries by their seq, each with the outcome that refers to it, if there is one."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections import OrderedDict, deque
-from typing import Any, NamedTuple
+from collections.abc import Coroutine
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json, to_json
 
@@ -17,6 +19,11 @@ from ocucb.service.web.node_client import NodeClient
 FORWARD_SECONDS = 1.0  # for an answer of the home, after which a request is served here
 HOME_SECONDS = 0.8  # after which the home serves it no more
 PROBE_SECONDS = 1.0  # between two questions whether a home that did not answer is back
+SLOW_SECONDS = 0.1  # for an answer of the home, after which what was asked travels apart from all else
+APART_SECONDS = 5.0
+MAX_LANES = 100  # for what travels apart
+MAX_OVERDUE = 16  # batches of a lane
+SHARED = ""  # the lane of all else
 CONNECTIONS_PER_NODE = 2
 MAX_REQUESTS = 256  # that travel together
 MAX_BYTES = 200_000
@@ -37,11 +44,15 @@ class Forwarded(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What the home answered."""
+    """What the home answered. If `not_stored`, it has not done what was asked, and will not."""
 
     status: int
     body: bytes
     headers: dict[str, str]
+    not_stored: bool = False
+
+
+_Waiting: TypeAlias = tuple[Forwarded, "asyncio.Future[Answered | None]"]
 
 
 class HomeRefusal(Exception):  # noqa: N818  # an answer rather than an error: the home's own
@@ -57,15 +68,15 @@ class Forwarder:
 
     def __init__(self, directory: NodeDirectory) -> None:
         self._directory = directory
-        self._lanes: dict[str, _Lane] = {}
+        self._nodes: dict[str, _Node] = {}
         self._names: OrderedDict[int, str] = OrderedDict()
 
     def home(self, experiment: str) -> NodeRecord | None:
         """Return the node that should serve an experiment: None for this one, also while the home does not answer."""
         home = self._directory.home(experiment)
         if home is not None:
-            lane = self._lanes.get(home.name)
-            if lane is not None and lane.is_silent:
+            node = self._nodes.get(home.name)
+            if node is not None and node.is_silent:
                 return None
         return home
 
@@ -84,43 +95,77 @@ class Forwarder:
 
     async def pass_on(self, home: NodeRecord, request: Forwarded) -> Answered | None:
         """Return what the home answers; None if it does not."""
-        lane = self._lanes.get(home.name)
-        if lane is None or lane.address != home.address:
-            if lane is not None:
-                await lane.close()
-            lane = self._lanes[home.name] = _Lane(home.address)
-        await self._drop_old_lanes()
-        return await lane.ask(request)
+        node = self._nodes.get(home.name)
+        if node is None or node.address != home.address:
+            if node is not None:
+                await node.close()
+            node = self._nodes[home.name] = _Node(home.address)
+        await self._drop_old_nodes()
+        return await node.ask(request)
 
-    async def _drop_old_lanes(self) -> None:
-        if len(self._lanes) > 2 * len(self._directory.live) + 8:
+    async def _drop_old_nodes(self) -> None:
+        if len(self._nodes) > 2 * len(self._directory.live) + 8:
             live = {node.name for node in self._directory.live}
-            for name in [name for name in self._lanes if name not in live]:
-                await self._lanes.pop(name).close()
+            for name in [name for name in self._nodes if name not in live]:
+                await self._nodes.pop(name).close()
 
     async def close(self) -> None:
         """Close all connections."""
-        for lane in self._lanes.values():
-            await lane.close()
+        for node in self._nodes.values():
+            await node.close()
         await asyncio.sleep(0)  # in which they are
 
 
-class _Lane:
-    """The way to one node: what waits for it, and a few connections on each of which one batch is under way."""
+class _Node:
+    """Another node: whether it answers, and the lanes by which it is asked.
+
+    Requests travel together, and come back when the last of them is answered. So that one experiment, which is locked
+    there, keeps no other waiting, whatever was slow travels for a while by a lane of its own.
+    """
 
     def __init__(self, address: str) -> None:
         self.address, self.is_silent = address, False
-        self._waiting: deque[tuple[Forwarded, asyncio.Future[Answered | None]]] = deque()
-        self._idle = [NodeClient(address) for _ in range(CONNECTIONS_PER_NODE)]
+        self._lanes = {SHARED: _Lane(self, SHARED, CONNECTIONS_PER_NODE)}
+        self._slow_until: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, request: Forwarded) -> Answered | None:
         """Return what the node answers; None if it does not."""
-        future: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
-        if self._idle:
-            self._start(self._send(self._idle.pop()))
-        return await future
+        name = request.path if self._is_slow(request.path) else SHARED
+        lane = self._lanes.get(name)
+        if lane is None:
+            lane = self._lanes[name] = _Lane(self, name, 1)
+        return await lane.ask(request)
+
+    def set_apart(self, batch: list[_Waiting]) -> None:
+        """Let what is like these requests, of which one keeps all others waiting, travel by lanes of its own."""
+        until = time.monotonic() + APART_SECONDS
+        for path in {request.path for request, _ in batch}:
+            if path in self._slow_until or len(self._slow_until) < MAX_LANES:
+                self._slow_until[path] = until
+        asyncio.get_running_loop().call_later(APART_SECONDS + 0.1, self._drop_lanes)
+
+    def give_up(self, why: Exception) -> None:
+        """Note that the node does not answer: it is asked nothing until it does again."""
+        if not self.is_silent:
+            self.is_silent = True
+            logger.warning("a node does not answer", extra={"fields": {"node": self.address, "why": repr(why)}})
+            self.start(self._probe())
+
+    def drop_if_over(self, lane: _Lane) -> None:
+        """Drop a lane that nobody uses, if it is no longer needed."""
+        if lane.name != SHARED and not self._is_slow(lane.name) and lane.is_idle and self._lanes.get(lane.name) is lane:
+            self._lanes.pop(lane.name).disconnect()
+
+    def _drop_lanes(self) -> None:
+        for lane in list(self._lanes.values()):
+            self.drop_if_over(lane)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside all else, until it ends or the node is closed."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """Send nothing more."""
@@ -128,51 +173,15 @@ class _Lane:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for client in self._idle:
-            client.close()
-        self._give_up()
+        for lane in self._lanes.values():
+            lane.disconnect()
 
-    def _start(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _send(self, client: NodeClient) -> None:
-        """Send what waits, batch after batch, until nothing does."""
-        batch: list[tuple[Forwarded, asyncio.Future[Answered | None]]] = []
-        try:
-            while self._waiting:
-                batch = self._take_batch()
-                body = to_json({"requests": [request._asdict() for request, _ in batch]})
-                async with asyncio.timeout(FORWARD_SECONDS):
-                    answers = from_json(await client.post(body))["answers"]
-                for (_, future), answer in zip(batch, answers, strict=True):
-                    if not future.done():
-                        future.set_result(Answered(answer["status"], answer["body"].encode(), answer["headers"]))
-        except Exception as problem:
-            self._give_up(batch)
-            if not self.is_silent:
-                self.is_silent = True
-                logger.warning("a node does not answer", extra={"fields": {"node": self.address, "why": repr(problem)}})
-                self._start(self._probe())
-        finally:
-            self._idle.append(client)
-            if batch and not batch[-1][1].done():
-                self._give_up(batch)
-
-    def _take_batch(self) -> list[tuple[Forwarded, asyncio.Future[Answered | None]]]:
-        batch: list[tuple[Forwarded, asyncio.Future[Answered | None]]] = []
-        size = 0
-        while self._waiting and len(batch) < MAX_REQUESTS and size < MAX_BYTES:
-            batch.append(self._waiting.popleft())
-            size += len(batch[-1][0].body)
-        return batch
-
-    def _give_up(self, batch: list[tuple[Forwarded, asyncio.Future[Answered | None]]] | None = None) -> None:
-        for _, future in (*(batch or ()), *self._waiting):
-            if not future.done():
-                future.set_result(None)
-        self._waiting.clear()
+    def _is_slow(self, path: str) -> bool:
+        until = self._slow_until.get(path)
+        if until is not None and until < time.monotonic():
+            del self._slow_until[path]
+            return False
+        return until is not None
 
     async def _probe(self) -> None:
         """Ask nothing of the node, again and again, until it answers: then requests are passed on to it once more."""
@@ -187,3 +196,97 @@ class _Lane:
         finally:
             client.close()
         logger.info("a node answers again", extra={"fields": {"node": self.address}})
+
+
+class _Lane:
+    """A way to a node: what waits for it, and a few connections on each of which one batch is under way.
+
+    A batch that is overdue does not count as one of these, so that others need not wait for it.
+    """
+
+    def __init__(self, node: _Node, name: str, connections: int) -> None:
+        self.name, self._node, self._connections = name, node, connections
+        self._waiting: deque[_Waiting] = deque()
+        self._idle: list[NodeClient] = []
+        self._under_way = self._overdue = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits, and nothing is under way."""
+        return not self._waiting and not self._under_way
+
+    async def ask(self, request: Forwarded) -> Answered | None:
+        """Return what the node answers; None if it does not."""
+        future: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, future))
+        self._start_sending()
+        return await future
+
+    def disconnect(self) -> None:
+        """Close the connections, and tell whoever waits that there is no answer."""
+        for client in self._idle:
+            client.close()
+        self._give_up([])
+
+    def _start_sending(self) -> None:
+        if self._waiting and self._under_way - self._overdue < self._connections:
+            self._under_way += 1
+            self._node.start(self._send(self._idle.pop() if self._idle else NodeClient(self._node.address)))
+
+    async def _send(self, client: NodeClient) -> None:
+        """Send what waits, batch after batch, until nothing does."""
+        batch: list[_Waiting] = []
+        try:
+            while self._waiting:
+                batch = self._take_batch()
+                answers = await self._ask_all(client, batch)
+                for (_, future), answer in zip(batch, answers, strict=True):
+                    if not future.done():
+                        future.set_result(Answered(**{**answer, "body": answer["body"].encode()}))
+        except Exception as problem:
+            self._give_up(batch)
+            self._node.give_up(problem)
+        finally:
+            self._under_way -= 1
+            if len(self._idle) < self._connections:
+                self._idle.append(client)
+            else:
+                client.close()
+            if batch and not batch[-1][1].done():
+                self._give_up(batch)
+            self._node.drop_if_over(self)
+
+    async def _ask_all(self, client: NodeClient, batch: list[_Waiting]) -> list[dict[str, Any]]:
+        body = to_json({"requests": [request._asdict() for request, _ in batch]})
+        loop, was_overdue = asyncio.get_running_loop(), False
+
+        def overdue() -> None:
+            nonlocal was_overdue
+            if self._overdue < MAX_OVERDUE:
+                was_overdue = True
+                self._overdue += 1
+            self._node.set_apart(batch)
+            self._start_sending()
+
+        timer = loop.call_later(SLOW_SECONDS, overdue)
+        try:
+            async with asyncio.timeout(FORWARD_SECONDS):
+                answers: list[dict[str, Any]] = from_json(await client.post(body))["answers"]
+                return answers
+        finally:
+            timer.cancel()
+            self._overdue -= was_overdue
+
+    def _take_batch(self) -> list[_Waiting]:
+        batch: list[_Waiting] = []
+        size = 0
+        while self._waiting and len(batch) < MAX_REQUESTS and size < MAX_BYTES:
+            batch.append(self._waiting.popleft())
+            size += len(batch[-1][0].body)
+        return batch
+
+    def _give_up(self, batch: list[_Waiting]) -> None:
+        for _, future in (*batch, *self._waiting):
+            if not future.done():
+                future.set_result(None)
+        self._waiting.clear()

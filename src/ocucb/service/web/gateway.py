@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ocucb.service.errors import StoreError
+from ocucb.service.errors import StoreError, UnavailableError
 from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, AppState, RequestContext
 from ocucb.service.web.errors import Problem, Refusal, problem_of
@@ -171,7 +171,8 @@ class Gateway:
             answer = refusal.answer
         except Exception as error:
             problem = self._note_problem(error, context)
-            answer = Answered(problem.status, problem.body(context.id), dict(problem.headers))
+            not_stored = isinstance(error, UnavailableError) and error.not_stored
+            answer = Answered(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
         finally:
             self._record_answer(context, "POST", answer.status, time.perf_counter() - began)
         return answer

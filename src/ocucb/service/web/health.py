@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.responses import Response
 
-from ocucb.service.errors import BusyError
+from ocucb.service.errors import BusyError, StoreError
 from ocucb.service.web.answers import Health, Ready
 from ocucb.service.web.app_state import Context
 from ocucb.service.web.documents import errors
@@ -30,7 +30,7 @@ async def readyz(context: Context) -> Ready:
     engine, patience = context.app_state.service.engine, context.app_state.service.settings.patience
     trouble = engine.store_error
     if trouble is not None:
-        raise trouble.with_traceback(None)
+        raise StoreError("the database fails; the log says why", trouble.reason)
     if engine.lag >= patience:
         raise BusyError(f"requests have waited {engine.lag:.1f} seconds; try again")
     return Ready(

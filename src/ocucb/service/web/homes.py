@@ -33,7 +33,8 @@ def home_of_decision(context: RequestContext, decision: str) -> NodeRecord | Non
 async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: bytes, repeatable: bool) -> bytes | None:
     """Return what the home answers to a request, with its caller's own key; None if it must be served here.
 
-    So it is if the home does not answer, and if it cannot serve a request that may be made twice.
+    So it is if the home does not answer, and if it cannot serve a request that it has not begun, or that may be made
+    twice.
     """
     forwarder = context.forwarder
     try:
@@ -52,7 +53,7 @@ async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: by
         _traceparent(context),
     )
     answer = await forwarder.pass_on(home, request)
-    if answer is None or (answer.status == 503 and repeatable):
+    if answer is None or (answer.status == 503 and (repeatable or answer.not_stored)):
         context.app_state.metrics.forwarded.labels("served here").inc()
         return None
     context.app_state.metrics.forwarded.labels("answered").inc()
