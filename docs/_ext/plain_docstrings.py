@@ -10,6 +10,7 @@ FIELD = re.compile(r"([A-Za-z_]+(?:,? [A-Za-z_]+){0,2}) {2,}(\S.*)")  # a name, 
 EMPHASIS = re.compile(r"\\\*(\w+)\\\*")
 CITED = re.compile(r"[\s(](?:19|20)\d\d\b|chapter \d|ch\. \d")  # the year of a paper, or a chapter of a book
 INTERNAL = re.compile(r"~?(?:ocucb|ocucb_client)(?:\.\w+)+\.(?=\w)")
+ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 PARAMETER = re.compile(r"(\w+(?:, \w+)*) : (.+)")
 
 
@@ -75,10 +76,12 @@ def separate_parameters(lines: list[str]) -> list[str]:
 def shorten_signature(
     app: Any, what: str, name: str, obj: object, options: object, signature: str | None, returned: str | None
 ) -> tuple[str | None, str | None] | None:
-    """Write names without their modules where a default that is made anew keeps Sphinx from doing so."""
-    if signature is None or "<factory>" not in signature:
+    """Write names without modules where a default that is made anew keeps Sphinx from doing so, and aliases by name."""
+    if signature is None:
         return None
-    return INTERNAL.sub("", signature).replace("<factory>", "..."), returned
+    if "<factory>" in signature:
+        signature = INTERNAL.sub("", signature).replace("<factory>", "...")
+    return signature, ALIAS.sub(r"\1", returned) if returned else returned
 
 
 def setup(app: Any) -> dict[str, bool]:
