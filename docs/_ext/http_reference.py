@@ -17,6 +17,9 @@ class HttpReference(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(markdown()), allow_section_headings=True)
 
 
+IN_PATH = {"name": "The name of the experiment.", "id": "The id of the API key."}
+
+
 def markdown() -> list[str]:
     """Return the lines of all routes."""
     described = describe_api()
@@ -31,7 +34,9 @@ def markdown() -> list[str]:
 def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
     """Return the Markdown of one route."""
     lines = [f"## {method} {path}", "", route.get("description", route.get("summary", "")), ""]
-    rows = [(one["name"], one["in"], one.get("description", "")) for one in route.get("parameters", [])]
+    rows = [
+        (one["name"], one["in"], one.get("description") or IN_PATH[one["name"]]) for one in route.get("parameters", [])
+    ]
     body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     for one in body.get("anyOf", body.get("oneOf", [body])):
         model = schemas.get(one.get("$ref", "").rpartition("/")[2], {})

@@ -22,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from ocucb.cli.app import app as command
 from ocucb.noise import NOISES, Noise
+from ocucb.service.web.documents import MEANINGS
 from ocucb.service.web.errors import CODES, STATUSES
 
 WIDTH = 84  # of help and of what is wrapped, in characters: what fits beside both sidebars
@@ -110,10 +111,13 @@ class ErrorCodes(SphinxDirective):
 
 def error_lines() -> list[str]:
     """Return the Markdown of that table."""
-    told = {(status, code): _first_line(kind) for kind, (status, code) in STATUSES.items()}
-    rows = dict.fromkeys(CODES.items(), "") | told
+    rows = {answer: list[str]() for answer in (*CODES.items(), *STATUSES.values())}
+    for kind, answer in STATUSES.items():
+        rows[answer].append(_first_line(kind))
     lines = ["| status | code | meaning |", "|---|---|---|"]
-    return lines + [f"| {status} | `{code}` | {about} |" for (status, code), about in sorted(rows.items())]
+    for (status, code), told in sorted(rows.items()):
+        lines.append(f"| {status} | `{code}` | {' '.join(told) or MEANINGS[status]} |")
+    return lines
 
 
 def _first_line(kind: type[Exception]) -> str:

@@ -7,6 +7,10 @@ from typing import Any
 
 MARKUP = re.compile(r"[*|\\]|_(?![A-Za-z0-9αβγδεηλμρστω])|^[A-Z](?=\.)")
 FIELD = re.compile(r"([A-Za-z_]+(?:,? [A-Za-z_]+){0,2}) {2,}(\S.*)")  # a name, and in the next column what it means
+EMPHASIS = re.compile(r"\\\*(\w+)\\\*")
+CITED = re.compile(r"[\s(](?:19|20)\d\d\b|chapter \d|ch\. \d")  # the year of a paper, or a chapter of a book
+INTERNAL = re.compile(r"~?(?:ocucb|ocucb_client)(?:\.\w+)+\.(?=\w)")
+ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 PARAMETER = re.compile(r"(\w+(?:, \w+)*) : (.+)")
 
 
@@ -45,7 +49,8 @@ def escape(line: str) -> str:
     if line.lstrip().startswith((">>>", "...")):
         return line
     pieces = re.split(r"(`[^`]*`)", line)
-    return "".join(one if one.startswith("`") else MARKUP.sub(lambda found: "\\" + found[0], one) for one in pieces)
+    plain = [one if one.startswith("`") else MARKUP.sub(lambda found: "\\" + found[0], one) for one in pieces]
+    return EMPHASIS.sub(r"*\1*", "".join(plain))
 
 
 def separate_parameters(lines: list[str]) -> list[str]:
@@ -59,14 +64,28 @@ def separate_parameters(lines: list[str]) -> list[str]:
         if found:
             made += [found[1].replace(r"\_", "_"), f"    {found[2]}"]
         elif line and not line.startswith(" ") and k and not rest[k - 1]:
-            title = "Examples" if line.startswith(">>>") else "References"
+            title = (
+                "Examples" if line.startswith(">>>") else "References" if CITED.search(" ".join(rest[k:])) else "Notes"
+            )
             return [*made, title, "-" * len(title), *rest[k:]]
         else:
             made.append(line)
     return made
 
 
+def shorten_signature(
+    app: Any, what: str, name: str, obj: object, options: object, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None] | None:
+    """Write names without modules where a default that is made anew keeps Sphinx from doing so, and aliases by name."""
+    if signature is None:
+        return None
+    if "<factory>" in signature:
+        signature = INTERNAL.sub("", signature).replace("<factory>", "...")
+    return signature, ALIAS.sub(r"\1", returned) if returned else returned
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Convert before the lists of parameters are read."""
     app.connect("autodoc-process-docstring", convert, priority=400)
+    app.connect("autodoc-process-signature", shorten_signature)
     return {"parallel_read_safe": True}

@@ -274,7 +274,7 @@ class Bandit:
 
     @property
     def arms(self) -> tuple[Label, ...]:
-        """The labels of the arms in play, in the order of all arrays below: that in which they were added."""
+        """The labels of the arms in play, in the order in which they were added, which is that of all arrays below."""
         with self._lock:
             return tuple(self._labels[slot] for slot in self._arms.playing())
 
@@ -299,7 +299,7 @@ class Bandit:
 
     @property
     def rounds(self) -> int:
-        """Rounds played so far: all pulls, with pending ones and those of retired arms."""
+        """Rounds played so far, that is all pulls, with pending ones and those of retired arms."""
         with self._lock:
             return self._selector.rounds
 

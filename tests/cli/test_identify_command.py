@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from cli.command import error, lines, ocucb, table
 from ocucb.cli import interrupts
 from ocucb.cli.progress import IdentificationProgress
+from service.server import COMMAND
 
 
 def test_identify_prints_a_table_and_leaves_files(tmp_path: Path) -> None:
@@ -85,3 +89,22 @@ def test_wrong_input(tmp_path: Path) -> None:
     assert "identify takes one problem, got 2" in two
     assert "got both" in error("identify", "--delta", "0.1", "--rounds", "50", at=tmp_path)
     assert "bounds speak of fixed means" in error("bounds", "--problem", "random(3)", at=tmp_path)
+
+
+@pytest.mark.parametrize("executor", ["threads:2", "processes:2"])
+def test_ctrl_c_does_not_wait_for_runs_that_have_no_end(executor: str, tmp_path: Path) -> None:
+    words = ["identify", "--means", "0.5,0.4999999", "--noise", "bernoulli", "--policy", "uniform"]
+    endless = [*COMMAND, *words, "--max-rounds", "1000000000000", "--executor", executor]
+    with subprocess.Popen(endless, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        while not (tmp_path / "ocucb-identify" / "runs.jsonl").exists():
+            assert child.poll() is None, child.stderr and child.stderr.read()
+            time.sleep(0.01)
+        time.sleep(1.0)  # the first runs are being played, or compiled
+        child.send_signal(signal.SIGINT)
+        try:
+            out, err = child.communicate(timeout=120)  # they would take weeks
+        finally:
+            child.kill()
+    assert (child.returncode, out) == (interrupts.INTERRUPTED, "")
+    assert "Traceback" not in err
+    assert err.endswith("stopped: the same command continues it\n")

@@ -141,6 +141,7 @@ def test_lost_guarantee_is_said() -> None:
         ("ocucb-n(eta=wide)", "eta must be a finite number, got 'wide'"),
         ("ocucb-n(eta=[1, 2])", "eta must be a finite number"),
         ("ocucb-n(rho=1/2)", "must be numbers or words, got 1/2; write a fraction as a decimal"),
+        ("ocucb-n(rho=min(1, 2))", r"must be numbers or words, got min\(1, 2\); write min, 1, 2"),
         ("ocucb-n(eta=1.5", "must be a name"),
         ("ocucb-n(eta=1.5) + ucb(2)", "must be a name"),
         ("ocucb-n(eta=1, eta=2)", "eta of ocucb-n must be given once, got 1 and 2"),

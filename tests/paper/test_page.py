@@ -277,11 +277,39 @@ def test_what_is_not_of_the_paper_is_not_said_to_be() -> None:
         assert ("<h4>The paper says</h4>" in page) != claim.ours
 
 
-def test_every_check_of_the_paper_has_a_place_of_its_own() -> None:
-    found = [
+def not_executed() -> list[CheckResult]:
+    """Every check of the paper, with nothing done."""
+    return [
         CheckResult(claim, check, Finding(Verdict.OPEN, "not executed here"), "", 0.0)
         for claim in table.CLAIMS
         for check in claim.checks
     ]
+
+
+def test_every_check_of_the_paper_has_a_place_of_its_own() -> None:
+    found = not_executed()
     anchors = re.findall(r'<article class="check open" id="([^"]+)"', render(found, Effort()))
     assert len(anchors) == len(set(anchors)) == len(found)
+
+
+def test_no_formula_of_the_paper_scrolls_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "paper.html"
+    write_page(not_executed(), Effort(), path)
+    for width in (390, 1200):
+        with visit(browser, path, width=width) as seen:
+            formulas = seen.page.locator(".formula")
+            sizes = formulas.evaluate_all(
+                "all => all.map(e => [e.getAttribute('aria-label'), e.scrollWidth, e.clientWidth])"
+            )
+            assert len(sizes) > 100
+            assert [label for label, needed, given in sizes if needed > given] == []
+
+
+def test_a_formula_that_fits_is_not_broken(browser: Browser, page: Path) -> None:
+    with visit(browser, page) as seen:
+        equals = seen.page.locator("#check-2-squares .formula mo", has_text="=").last.bounding_box()
+        sums = seen.page.locator("#check-2-squares .formula munderover").bounding_box()
+    assert equals is not None
+    assert sums is not None
+    assert sums["x"] + sums["width"] < equals["x"]
+    assert sums["y"] < equals["y"] < sums["y"] + sums["height"]

@@ -36,7 +36,7 @@ def check_gpu() -> None:
     try:
         found = len(cuda.gpus)
     except Exception as problem:  # every version and every state of a driver has an error of its own
-        reason = " ".join(str(problem).split()) or type(problem).__name__
+        reason = " ".join(str(problem).split()).split(". ")[0].strip(" .:") or type(problem).__name__
         raise ParameterError(f"cuda needs an NVIDIA GPU and its driver, got: {reason}; use threads") from None
     if found == 0:
         raise ParameterError("cuda needs an NVIDIA GPU, got none; use threads")

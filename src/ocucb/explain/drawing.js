@@ -21,6 +21,11 @@ const panelY = (value) => {
   return PANEL.height - PANEL.bottom - share * (PANEL.height - PANEL.top - PANEL.bottom);
 };
 
+/** The width of a picture on the page, so that letters have their size, however narrow that is. A window that is not shown yet has none. */
+function widthOf(svg) {
+  return Math.max(svg.clientWidth, 200);
+}
+
 /** A panel: built once for a number of arms and a width, then moved in every round. */
 class Panel {
   constructor(run, parent, onDrag) {
@@ -33,7 +38,7 @@ class Panel {
     this.svg = make("svg", { class: "arms", role: "group", "aria-label": `${POLICIES[run.policy].name}: arms` });
     this.card.append(this.svg);
     parent.append(this.card);
-    this.width = this.svg.clientWidth; // so that letters have their size, however narrow the page
+    this.width = widthOf(this.svg);
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${PANEL.height}`);
     const end = this.width - PANEL.right;
     for (let value = RANGE[0]; value <= RANGE[1]; value++) {
@@ -105,7 +110,7 @@ function niceStep(most) {
 
 function drawRegret(svg, race) {
   const { height, left, right, top, bottom } = CURVES;
-  const width = svg.clientWidth; // so that letters have their size, however narrow the page
+  const width = widthOf(svg);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
   const horizon = race.settings.horizon;
@@ -134,7 +139,8 @@ function explainChoice(target, title, run) {
   const t = run.t + 1;
   const { eta, rho } = run.settings;
   const next = run.next();
-  title.textContent = `Why arm ${armName(next)} in round ${t.toLocaleString("en")}?`;
+  const over = t > run.settings.horizon;
+  title.textContent = over ? `Why would arm ${armName(next)} be next?` : `Why arm ${armName(next)} in round ${t.toLocaleString("en")}?`;
   if (run.pulls[next] === 0) {
     target.innerHTML = `<p>Every arm is tried once: its bound is infinite before that.</p>`;
     return;

@@ -107,7 +107,7 @@ class Problem:
 
     @property
     def places(self) -> tuple[float, ...] | None:
-        """What the law of rewards takes for a mean, if that is not the mean: the place of an arm in data."""
+        """What the law of rewards takes for a mean where that is not the mean, namely the place of an arm in data."""
         return tuple(map(float, range(self.arms))) if isinstance(self.noise, RewardsFromData) else None
 
     def world_means(self, seed: int, first: int, runs: int) -> Floats:

@@ -34,9 +34,9 @@ WORKERS = 256  # where an executor does not say how many it has
 class Progress:
     """What a study has done when a shard is finished.
 
-    policy, problem : of this shard.
-    runs_found : runs that were in the store when the study began or went on, a part of runs_done.
-    runs_planned, steps_planned : as far as is known; where precision decides, both may grow.
+    policy, problem               of this shard
+    runs_found                    runs that were in the store when the study began or went on, a part of runs_done
+    runs_planned, steps_planned   as far as is known; where precision decides, both may grow
     """
 
     policy: str

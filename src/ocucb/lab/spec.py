@@ -187,7 +187,9 @@ def _value(name: str, text: str | None) -> Any:
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         if WORD.fullmatch(text):
             return text
-    raise ParameterError(f"arguments of {name} must be numbers or words, got {text}; write a fraction as a decimal")
+    inner = re.fullmatch(r"(\w+)\((.*)\)", text)
+    remedy = f"write {inner[1]}, {inner[2]}" if inner and inner[2] else "write a fraction as a decimal"
+    raise ParameterError(f"arguments of {name} must be numbers or words, got {text}; {remedy}")
 
 
 def values_by_name(call: Call, order: list[str], extra: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 r"""Formulas in TeX as MathML, which browsers draw without help: as much of TeX as the statements of the paper need.
 
 Letters, numbers and the names below; scripts and primes; `\frac`, `\sqrt`, `\hat`, `\tilde`, `\text`; fences by
-`\left` and `\right`; the environment `cases`; and `\\` for a new line. Anything else is an error, so that no formula is
-shown half.
+`\left` and `\right`; and `\\` for a new line. Anything else is an error, so that no formula is
+shown half. `line_breaks` says where a line may be broken.
 """
 
 from __future__ import annotations
@@ -10,19 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Literal, NamedTuple
 
 from ocucb.errors import ParameterError
-
-Kind = Literal["letter", "operator", "open", "close", "name"]
-
-
-class Atom(NamedTuple):
-    """A piece of a row, and what it is for the space around it."""
-
-    markup: str
-    kind: Kind
-
+from ocucb.paper.line_breaks import APPLIED, QUAD, RELATIONS, Atom, Kind, Parts, at_ends, in_parts, markup_of, to_html
 
 WORD = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[^ \n]")
 THIN = "0.1667em"
@@ -44,9 +34,7 @@ OPERATORS = {mark: mark for mark in "+=,;:/<>|"} | {r"\#": "#"} | {"-": "−", "
 OPERATORS |= _commands("""
     le ≤ ge ≥ ne ≠ in ∈ to → approx ≈ sim ∼ cdot · exists ∃ forall ∀ neg ¬ mid ∣ Rightarrow ⇒
 """)
-RELATIONS = "≤≥=<>≠≈∼⇒"
-QUADS = (r"\quad", r"\qquad")
-SHORT = 3  # atoms before a relation that stay with it
+QUADS = ("1em", "2em")
 OPENING = {"(": "(", "[": "[", r"\{": "{", r"\lceil": "⌈", r"\lfloor": "⌊"}
 CLOSING = {")": ")", "]": "]", r"\}": "}", r"\rceil": "⌉", r"\rfloor": "⌋"}
 FENCES = OPENING | CLOSING | {"|": "|", ".": ""}
@@ -58,19 +46,19 @@ PRIME = '<mo class="prime">′</mo>'
 ACCENTS = {r"\hat": "^", r"\tilde": "~"}
 
 
-def to_mathml(tex: str) -> list[list[str]]:
+def to_mathml(tex: str) -> list[str]:
     r"""Return the lines of a formula, each as `<math>` elements between which a narrow page may break it.
 
     >>> to_mathml("x_i")
-    [['<math displaystyle="true"><msub><mi>x</mi><mi>i</mi></msub></math>']]
+    ['<math displaystyle="true"><msub><mi>x</mi><mi>i</mi></msub></math>']
     """
     parser = _Parser(WORD.findall(_hide_text(tex)))
-    lines = [parser.pieces()]
+    lines = [parser.atoms()]
     while parser.takes(r"\\"):
-        lines.append(parser.pieces())
+        lines.append(parser.atoms())
     if parser.next:
         raise _unknown(parser.next)
-    return [[f'<math displaystyle="true">{piece}</math>' for piece in line] for line in lines]
+    return [to_html(in_parts(line)) for line in lines]
 
 
 def _hide_text(tex: str) -> str:
@@ -111,20 +99,14 @@ class _Parser:
 
     def row(self) -> str:
         """Return all up to what ends it as one."""
-        return "".join(self.pieces())
+        return markup_of(self.atoms())
 
-    def pieces(self) -> list[str]:
-        """Return all up to what ends it, in pieces: broken before quads, and before relations if no quad came first."""
-        found, atoms, depth, sides = [], list[Atom](), 0, False
-        while self.next and self.next not in ("}", "&", r"\\", r"\right", r"\end"):
-            relation = OPERATORS.get(self.next, ",") in RELATIONS and not sides and len(atoms) > SHORT
-            if depth == 0 and (self.next in QUADS or relation):
-                sides = sides or self.next in QUADS
-                found.append(atoms)
-                atoms = []
-            atoms.append(self._scripted(_before(found, atoms)))
-            depth += (atoms[-1].kind == "open") - (atoms[-1].kind == "close")
-        return ["".join(atom.markup for atom in piece) for piece in (*found, atoms)]
+    def atoms(self) -> list[Atom]:
+        """Return all up to what ends it, piece by piece."""
+        found = list[Atom]()
+        while self.next and self.next not in ("}", r"\\", r"\right"):
+            found.append(self._scripted(found[-1].kind if found else "open"))  # the start of a row is like a bracket
+        return found
 
     def group(self) -> str:
         """Return what stands in braces, or one atom, as one element."""
@@ -151,18 +133,26 @@ class _Parser:
         if base.kind == "name":  # no space before a bracket that belongs to it
             markup = markup.replace(RIGHT, "0" if self.next in (*OPENING, r"\left", "", "}") else THIN)
         limits = word in SUMS or word in WITH_LIMITS
+        if not (below or above):
+            return base._replace(markup=markup)
         if below and above:
-            markup = _element("munderover" if limits else "msubsup", markup, below, above)
-        elif below or above:
+            kind = "munderover" if limits else "msubsup"
+        else:
             kind = ("munder" if below else "mover") if limits else ("msub" if below else "msup")
-            markup = _element(kind, markup, below or above)
-        return Atom(markup, base.kind)
+
+        def scripted(element: str) -> str:
+            return _element(kind, element, below, above)
+
+        parts = base.parts and at_ends(base.parts, str, scripted)  # scripts stand at the closing fence
+        return base._replace(markup=scripted(markup), parts=parts)
 
     def _atom(self, before: Kind) -> Atom:
         word = self.take()
         for table, make in _TABLES:
             if word in table:
                 return make(table[word], before)
+        if word == r"\left":
+            return self._fenced()
         if word in _STRUCTURES:
             return Atom(_STRUCTURES[word](self), "letter")
         if re.fullmatch(r"[A-Za-z]", word):
@@ -188,39 +178,27 @@ class _Parser:
         self.must("}")
         return f"<mtext>{escape(''.join(words))}</mtext>"
 
-    def fenced(self) -> str:
+    def _fenced(self) -> Atom:
         left = self._fence("prefix")
-        inside = self.row()
+        atoms = self.atoms()
         self.must(r"\right")
-        return _element("mrow", left, inside, self._fence("postfix"))
+        right, inside = self._fence("postfix"), markup_of(atoms)
+        whole, parts = _element("mrow", left, inside, right), in_parts(atoms)
+        if isinstance(parts, Parts):
+            # Each fence is as high as all that they enclose, of which only some stands beside it.
+            height = f'<mpadded width="0"><mphantom>{inside}</mphantom></mpadded>'
+            parts = at_ends(
+                parts,
+                lambda first: _element("mrow", left, height, first),
+                lambda last: _element("mrow", last, height, right),
+            )
+        return Atom(whole, "letter", parts=parts if isinstance(parts, Parts) else None)
 
     def _fence(self, form: str) -> str:
         word = self.take()
         if word not in FENCES:
             raise _unknown(word)
         return f'<mo form="{form}" stretchy="true">{FENCES[word]}</mo>' if FENCES[word] else ""
-
-    def cases(self) -> str:
-        for word in "{cases}":
-            self.must(word)
-        rows: list[list[str]] = [[]]
-        while True:
-            rows[-1].append(_element("mtd", self.row()))
-            if self.takes(r"\\"):
-                rows.append([])
-            elif not self.takes("&"):
-                break
-        self.must(r"\end")
-        for word in "{cases}":
-            self.must(word)
-        table = "".join(_element("mtr", *row) for row in rows)
-        return f'<mrow><mo form="prefix" stretchy="true">{{</mo><mtable displaystyle="true">{table}</mtable></mrow>'
-
-
-def _before(found: Sequence[Sequence[Atom]], atoms: Sequence[Atom]) -> Kind:
-    """Return what stands before the next atom; the start of a row is like an opening bracket."""
-    last = atoms or (found[-1] if found else ())
-    return last[-1].kind if last else "open"
 
 
 def _element(name: str, *parts: str) -> str:
@@ -236,9 +214,9 @@ def _operator(sign: str, before: Kind) -> Atom:
     look = ' lspace="0" rspace="0"' if sign in "/|" else ""
     if sign in "−+¬∃∀" and before in ("open", "operator"):
         look = ' form="prefix"'
-    elif sign in RELATIONS:  # even where it starts a line
+    elif sign in f"{RELATIONS}−+":  # even where it starts a line
         look = ' form="infix"'
-    return Atom(f"<mo{look}>{escape(sign)}</mo>", "operator")
+    return Atom(f"<mo{look}>{escape(sign)}</mo>", "operator", sign)
 
 
 def _opening(sign: str, before: Kind) -> Atom:
@@ -250,17 +228,19 @@ def _closing(sign: str, before: Kind) -> Atom:
 
 
 def _space(width: str, before: Kind) -> Atom:
-    return Atom(f'<mspace width="{width}"></mspace>', "operator")
+    return Atom(f'<mspace width="{width}"></mspace>', "operator", QUAD if width in QUADS else "")
 
 
 def _name(name: str, before: Kind) -> Atom:
     left = THIN if before in ("letter", "close") else "0"
     words = name.replace(" ", "\u2009")
-    return Atom(f'<mo form="prefix" lspace="{left}" rspace="{RIGHT}" movablelimits="true">{words}</mo>', "name")
+    return Atom(
+        f'<mo form="prefix" lspace="{left}" rspace="{RIGHT}" movablelimits="true">{words}</mo>', "name", APPLIED
+    )
 
 
 def _sum(sign: str, before: Kind) -> Atom:
-    return Atom(f"<mo>{sign}</mo>", "operator")
+    return Atom(f"<mo>{sign}</mo>", "operator", sign)
 
 
 _TABLES: tuple[tuple[dict[str, str], Callable[[str, Kind], Atom]], ...] = (
@@ -276,8 +256,6 @@ _STRUCTURES: dict[str, Callable[[_Parser], str]] = {
     r"\frac": _Parser.fraction,
     r"\sqrt": _Parser.root,
     r"\text": _Parser.text,
-    r"\left": _Parser.fenced,
-    r"\begin": _Parser.cases,
     **{
         name: lambda parser, sign=sign: f'<mover accent="true">{parser.group()}<mo stretchy="false">{sign}</mo></mover>'  # type: ignore[misc]
         for name, sign in ACCENTS.items()

@@ -159,7 +159,7 @@ def _statements(result: CheckResult) -> str:
 
 
 def _statement(name: str, check: Check, whose: str, after: str) -> str:
-    lines = "".join(f"<div>{'<wbr>'.join(line)}</div>" for line in to_mathml(check.formula)) if check.formula else ""
+    lines = "".join(f"<div>{line}</div>" for line in to_mathml(check.formula)) if check.formula else ""
     label = escape(f"Formula of {name}")
     formula = f'<div class="formula" role="group" tabindex="0" aria-label="{label}">{lines}</div>\n' if lines else ""
     return f'<div class="statement">\n<h4>{whose}</h4>\n{formula}<p>{escape(check.says)}</p>{after}\n</div>\n'

@@ -115,15 +115,18 @@ def _play(experiment: Identification, executor: str | None, output: Path) -> dic
     from ocucb.cli.interrupts import exit_if_local
     from ocucb.cli.progress import IdentificationProgress
     from ocucb.lab.identification_runs import identify as play
+    from ocucb.lab.runners import open_executor
 
     progress = IdentificationProgress(experiment.runs * len(experiment.policies))
     try:
-        with progress:
-            found = play(experiment, executor, progress.note, output)
-    except KeyboardInterrupt:
-        print(f"\nstopped: {progress.done()}the same command continues it", file=sys.stderr)
-        exit_if_local(executor)
-        raise
+        with open_executor(executor) as pool:
+            try:
+                with progress:
+                    found = play(experiment, pool, progress.note, output)
+            except KeyboardInterrupt:  # before the executor is closed, which waits for the runs that are being played
+                print(f"\nstopped: {progress.done()}the same command continues it", file=sys.stderr)
+                exit_if_local(executor)
+                raise
     except StateError as problem:
         raise StateError(f"{problem} (--output chooses, --overwrite deletes)") from None
     if not progress.played:

@@ -11,14 +11,17 @@ from ocucb.service.web.answers import ErrorAnswer
 from ocucb.service.web.route_table import ROUTE_POLICIES
 
 REFERENCE = "#/components/schemas/{model}"
-_WORDS = {
+MEANINGS = {
+    400: "It is not HTTP that can be read.",
     401: "The key is missing, wrong, expired or revoked.",
     403: "The key has not the role that this needs.",
     404: "It is not there, or not for this key to see.",
+    405: "The address takes another method.",
     408: "The body did not come in time.",
     409: "It contradicts what is stored, or the experiment is paused, archived or at its end.",
     410: "The window for this reward has passed.",
     413: "The body is too large.",
+    414: "The address is too long.",
     415: "The body is of another kind than this takes.",
     422: "The request can mean nothing: see the message and the details.",
     429: "Too many requests, see Retry-After.",
@@ -34,7 +37,7 @@ def errors(route: str, *statuses: int) -> dict[int | str, dict[str, Any]]:
         known |= {401, 403, 429, 503}
     if policy.size is not None:
         known |= {408, 413, 415}
-    return {status: {"model": ErrorAnswer, "description": _WORDS[status]} for status in sorted(known)}
+    return {status: {"model": ErrorAnswer, "description": MEANINGS[status]} for status in sorted(known)}
 
 
 def body_of(*models: type[BaseModel], others: Mapping[str, str] | None = None, required: bool = True) -> dict[str, Any]:

@@ -54,9 +54,11 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0)]
 DecisionId = Annotated[Text, Field(description="The id that came with the decision.")]
 Part = Annotated[
-    Text,
+    Text | None,
     Field(description="Which part of the reward, where partial rewards are summed: the same part counts once."),
 ]
+Earned = Annotated[Number, Field(description="What the decision earned.")]
+_MANY_REWARDS = "Many at once: a decision and its reward, each."
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-01-31T12:00:00.000000Z"])]
 
 
@@ -107,7 +109,15 @@ class NewExperiment(Body):
     """An experiment to create. Only its name and its arms must be given."""
 
     name: Name
-    arms: Annotated[list[ArmOrMore], Field(min_length=1, max_length=MAX_ARMS_PER_EXPERIMENT, fail_fast=True)]
+    arms: Annotated[
+        list[ArmOrMore],
+        Field(
+            min_length=1,
+            max_length=MAX_ARMS_PER_EXPERIMENT,
+            fail_fast=True,
+            description="Their labels, or objects with a label and metadata.",
+        ),
+    ]
     policy: PolicyGiven = "ocucb-n"
     noise: NoiseGiven = "gaussian"
     window: Annotated[Seconds | None, Field(description="Seconds until a reward is too late; null for never.")] = None
@@ -193,8 +203,8 @@ class RewardGiven(Body):
     """A decision and its reward."""
 
     decision: DecisionId
-    reward: Number
-    part: Part | None = None
+    reward: Earned
+    part: Part = None
 
     model_config = _examples({"decision": "1-42-Zs2kq0aXTnqyB3mVvJ7u1A", "reward": 1})
 
@@ -202,7 +212,10 @@ class RewardGiven(Body):
 class RewardsGiven(Body):
     """Many rewards, each answered."""
 
-    rewards: Annotated[list[RewardGiven], Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True)]
+    rewards: Annotated[
+        list[RewardGiven],
+        Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True, description=_MANY_REWARDS),
+    ]
 
     model_config = _examples({"rewards": [{"decision": "1-42-Zs2kq0aXTnqyB3mVvJ7u1A", "reward": 1}]})
 
@@ -211,10 +224,11 @@ class Rewards(Body):
     """One reward, or many: either of the two above, in one model that is read in one go."""
 
     decision: DecisionId | None = None
-    reward: Number | None = None
-    part: Part | None = None
+    reward: Earned | None = None
+    part: Part = None
     rewards: Annotated[
-        list[RewardGiven] | None, Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True)
+        list[RewardGiven] | None,
+        Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True, description=_MANY_REWARDS),
     ] = None
 
     @model_validator(mode="after")
@@ -236,7 +250,13 @@ class CorrectionsGiven(Body):
     """Corrections of rewards, each answered."""
 
     corrections: Annotated[
-        list[CorrectionGiven], Field(min_length=1, max_length=MAX_REWARDS_PER_REQUEST, fail_fast=True)
+        list[CorrectionGiven],
+        Field(
+            min_length=1,
+            max_length=MAX_REWARDS_PER_REQUEST,
+            fail_fast=True,
+            description="A decision and the reward that it should have had, each.",
+        ),
     ]
 
     model_config = _examples({"corrections": [{"decision": "1-42-Zs2kq0aXTnqyB3mVvJ7u1A", "reward": 0.5}]})
@@ -253,7 +273,7 @@ class ArmToRetire(Body):
 class ArmToAdd(ArmToRetire):
     """A new arm, or a retired one that comes back."""
 
-    metadata: Any = None
+    metadata: Annotated[Any, Field(description="Anything; the service only keeps it.")] = None
 
     model_config = _examples({"arm": "green", "metadata": {"hex": "#080"}})
 
@@ -279,7 +299,7 @@ class WinnerRuleGiven(Body):
 class UnitToErase(Body):
     """A unit whose name is to be taken out of all logs, or of one."""
 
-    unit: Text
+    unit: Annotated[Text, Field(description="Whose name is taken out.")]
     experiment: Annotated[Name | None, Field(description="Only in this experiment; null for all.")] = None
 
     model_config = _examples({"unit": "visitor 7"})
@@ -295,7 +315,15 @@ class PullMade(Body):
 class Log(Body):
     """Pulls made elsewhere."""
 
-    log: Annotated[list[PullMade], Field(min_length=1, max_length=MAX_IMPORTED_REWARDS, fail_fast=True)]
+    log: Annotated[
+        list[PullMade],
+        Field(
+            min_length=1,
+            max_length=MAX_IMPORTED_REWARDS,
+            fail_fast=True,
+            description="An arm and its reward, each, in the order in which they were made.",
+        ),
+    ]
 
     model_config = _examples({"log": [{"arm": "green", "reward": 1}]})
 
@@ -304,7 +332,10 @@ class NewKey(Body):
     """An API key to make."""
 
     name: Annotated[Text, Field(description="For people: who uses it.", examples=["web shop"])]
-    roles: Annotated[list[Literal["admin", "decide", "reward", "correct", "read"]], Field(min_length=1, max_length=10)]
+    roles: Annotated[
+        list[Literal["admin", "decide", "reward", "correct", "read"]],
+        Field(min_length=1, max_length=10, description="What it may do."),
+    ]
     experiments: Annotated[
         list[Name] | None,
         Field(

@@ -24,7 +24,7 @@ DECISIONS_PER_READ = 2000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LINES = {"schema": {"type": "string", "description": "One line per decision."}}
 _FILE = {"schema": {"type": "string", "format": "binary", "description": "A row per decision."}}
-Moment = Annotated[datetime | None, Query(examples=["2026-01-31T12:00:00Z"])]
+_TIMES = ["2026-01-31T12:00:00Z"]
 
 
 @router.get(
@@ -43,8 +43,8 @@ async def export(
         Literal["ndjson", "csv", "parquet"], Query(description="What it looks like. Parquet needs ocucb[parquet].")
     ] = "ndjson",
     after: Annotated[int, Query(ge=0, lt=2**63, description="Leave out decisions up to this seq.")] = 0,
-    since: Moment = None,
-    until: Moment = None,
+    since: Annotated[datetime | None, Query(examples=_TIMES, description="Only those made then or later.")] = None,
+    until: Annotated[datetime | None, Query(examples=_TIMES, description="Only those made before.")] = None,
 ) -> StreamingResponse:
     """Return decisions with what became of them, as they are now: one line or row for each, as a stream.
 
