@@ -51,16 +51,23 @@ RELIED_ON = {
         "numba.core.sigutils.normalize_signature",
         "numba.core.typed_passes.NativeLowering.run_pass",
     ],
-    "kernels": [
+    "callbacks": [
         "numba.core.ccallback.CFunc.address",
         "numba.core.ccallback.CFunc.compile",
         "numba.core.ccallback.CFunc.enable_caching",
+        "numba.core.codegen.CPUCodeLibrary.add_ir_module",
+        "numba.core.codegen.CodeLibrary.enable_object_caching",
+        "numba.core.codegen.JITCodeLibrary",
+        "numba.core.compiler_machinery.register_pass",
+        "numba.core.sigutils.normalize_signature",
+        "numba.core.typed_passes.NativeLowering.run_pass",
+    ],
+    "kernels": [
         "numba.core.codegen.JITCPUCodegen.set_env",
         "numba.core.compiler.CompileResult._find_referenced_environments",
         "numba.core.options.DefaultOptions._nrt",
         "numba.core.registry.CPUDispatcher._numba_type_",
         "numba.core.registry.CPUDispatcher.enable_caching",
-        "numba.core.sigutils.normalize_signature",
     ],
     "pointers": [
         "numba.core.cgutils.ir",

@@ -1,8 +1,9 @@
 """The one place for Numba.
 
 types      arrays, and the signatures of levels, bounds, divergences, quantiles and scores
-kernels    how a function is compiled: flags, and addresses
+kernels    how a function is compiled: flags
 callees    a kernel as other kernels call it
+callbacks  the address of a function, as C calls it
 cache      where compiled code is kept, and when it is stale
 pointers   records, arrays and functions by their addresses
 vectors    many floats, or many bits, at once
@@ -10,8 +11,9 @@ floats     one float: its bits, tables of constants and of polynomials
 """
 
 from ocucb.compiled.cache import CACHE_USE, CacheUse
+from ocucb.compiled.callbacks import address
 from ocucb.compiled.floats import bits_of, bits_of_single, constants, float_of, polynomials, single_of
-from ocucb.compiled.kernels import address, inlined, kernel, rare_kernel
+from ocucb.compiled.kernels import inlined, kernel, rare_kernel
 from ocucb.compiled.pointers import (
     array_at,
     call_bound,

@@ -63,13 +63,21 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         return True
 
 
-class _Compiler(compiler.CompilerBase):  # type: ignore[misc]
-    def define_pipelines(self) -> list[Any]:
-        manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.add_pass_after(_Lowering, typed_passes.NativeLowering)
-        manager.passes = [one for one in manager.passes if one[0] is not typed_passes.NativeLowering]
-        manager.finalize()
-        return [manager]
+def compiler_with(lowering: Any) -> Any:
+    """Return Numba's compiler with this as its last step, which makes LLVM's language of a typed function."""
+
+    class Compiler(compiler.CompilerBase):  # type: ignore[misc]
+        def define_pipelines(self) -> list[Any]:
+            manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.add_pass_after(lowering, typed_passes.NativeLowering)
+            manager.passes = [one for one in manager.passes if one[0] is not typed_passes.NativeLowering]
+            manager.finalize()
+            return [manager]
+
+    return Compiler
+
+
+_COMPILER = compiler_with(_Lowering)
 
 
 class Callee(Dispatcher):  # type: ignore[misc]
@@ -77,7 +85,7 @@ class Callee(Dispatcher):  # type: ignore[misc]
 
     def __init__(self, function: Any, types_of_locals: Any, flags: dict[str, Any]) -> None:
         flags = {**flags, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(function, types_of_locals, flags, pipeline_class=_Compiler)
+        super().__init__(function, types_of_locals, flags, pipeline_class=_COMPILER)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Compile once for whole numbers of any size, known or not: callers convert what they have."""

@@ -1,10 +1,4 @@
-"""How a function is compiled, and its address.
-
-A policy's level and a noise family's bound reach the compiled loops as plain function *addresses*. The loops are
-then compiled once, cached on disk, and serve every policy and family, a user's own included, at about 2 ns per call
-more than an inlined formula. Numba's own first-class functions cost the same inside a loop, but 55 µs each time one is
-passed from Python, which the online bandit cannot pay (`docs/decisions.md`).
-"""
+"""How a function is compiled."""
 
 from __future__ import annotations
 
@@ -12,17 +6,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from numba.core import sigutils as _sigutils
-from numba.core.ccallback import CFunc as _CFunc
 from numba.core.registry import CPUDispatcher as _CPUDispatcher
 
 from ocucb.compiled.cache import cache_of
 from ocucb.compiled.callees import RARE, Callee
 from ocucb.compiled.types import types
 
-sigutils: Any = _sigutils
 Dispatcher: Any = _CPUDispatcher
-CFunc: Any = _CFunc
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -71,23 +61,3 @@ def inlined(function: Function) -> Function:
     """Return a kernel, or a plain function, as a kernel that is inlined wherever it is called, whatever its size."""
     python = getattr(function, "py_func", function)
     return cast("Function", Kernel(python, targetoptions={**FLAGS, "forceinline": True}))
-
-
-class _Callback(CFunc):  # type: ignore[misc]
-    def enable_caching(self) -> None:
-        self._cache = cache_of(self._pyfunc)
-
-
-_callbacks: dict[tuple[object, object], _Callback] = {}
-
-
-def address(function: Callable[..., float | None], signature: object) -> int:
-    """Return the machine address of `function` compiled for `signature`, the same one at every call."""
-    key = (function, signature)
-    if key not in _callbacks:
-        python = getattr(function, "py_func", function)
-        made = _Callback(python, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"})
-        made.enable_caching()
-        made.compile()
-        _callbacks.setdefault(key, made)  # of two threads that make one, both use the first
-    return int(_callbacks[key].address)

@@ -47,9 +47,12 @@ def play_rounds(state: State, world: World, seed: int, run: int, t: int, end: in
             receive(world, state, t)
         else:
             add_reward(state, arm, got)
-            length = lead_length(state, arm, min(end, world.next_change) - t - 1)
-            if length > 0:
-                count += draw_lead(state, world, key, places[arm], length)
+            rounds = min(end, world.next_change) - t
+            length = lead_length(state, arm, rounds - count)
+            while length > 0:  # a leader that was safe to the last pull need not be selected before the next
+                drawn = draw_lead(state, world, key, places[arm], length)
+                count += drawn
+                length = lead_length(state, arm, rounds - count) if drawn == length else 0
         for r in range(t, min(t + count, len(choices))):
             choices[r] = arm
         t += count

@@ -123,7 +123,7 @@ def reset(state: State, seed: int) -> None:
         this.mean = 0.0
         this.total = 0.0
         this.learned = 0
-        this.span = 0
+        this.climb = 0.0
         this.bucket = -1
         order[arm] = arm
     if state.spreads:

@@ -7,26 +7,29 @@ effective arm lost the clock moves by 16 t/K ticks. A bound is made for some tic
 
 Arms whose bounds expire at the same tick share a *bucket*: bucket (span, parity) expires at a multiple of 2^span, one
 to two times 2^span ticks after its bounds were made. An arm gets the longest span in which its bound climbs at most a
-share of its distance to the best: a large share if the clock wore out the last bound (the best stands still), a small
-one if the best came down to it. No span is shorter than about sqrt(t)/2 ticks, or if that is less fifty or sqrt(K):
-arms that close are evaluated anyway. The shares decide how many arms are evaluated, never the choice.
+share of its distance to the best. How long that is, it tells from how its last bound climbed, so that one bound is
+computed and not one for each span that is tried. An index that has come up to its bound when this expires need not be
+computed, either. No span is shorter than about sqrt(t)/2 ticks, or if that is less fifty or sqrt(K): arms that close
+are evaluated anyway. Shares and spans decide how many arms are evaluated, never the choice.
 """
 
 from __future__ import annotations
 
 import math
 
-from ocucb.compiled import bit_length, kernel
+from ocucb.compiled import bit_length, kernel, lowest_bit
 from ocucb.policies.policy import Trend
 from ocucb.selection.bound_tree import set_bound
 from ocucb.selection.index import FALLS_WITH_ARMS, arm_index, index_margin, upper_bound
-from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, buckets_at, due_at
+from ocucb.selection.order import effective_arms
+from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buckets_at, due_at
 
 RISES = int(Trend.RISES)
 FALLS = int(Trend.FALLS)
 LONGEST = BUCKETS // 2 - 1
-SHARE_IF_EXPIRED = 0.6
-SHARE_IF_REACHED = 0.1
+SHARE = 0.4
+TOLERANCE = 1.5  # times as far as its share a bound may climb before one for a shorter span is made
+FURTHEST = 2.0  # times t: as far as a climb is foreseen
 # With k near K a bound climbs by a sixteenth faster than with t alone, and losing K/16 arms is like doubling t.
 TICKS_PER_SHARE = 16.0
 
@@ -48,6 +51,7 @@ def start_clock(state: State, t: int) -> None:
         state.ticks_per_arm = 1.0
         _adapt_clock(state, t)
     buckets = buckets_at(state.buckets)
+    state.used_buckets = 0
     for bucket in range(BUCKETS):
         buckets[bucket] = -1
 
@@ -75,35 +79,57 @@ def refresh(state: State, t: int, best: float) -> None:
     arms = arms_at(state.arms)
     buckets = buckets_at(state.buckets)
     due = due_at(state.due)
-    now = clock(state, t)
     _adapt_clock(state, t)
-    expired = -1
-    for bucket in range(BUCKETS):
-        if due[bucket] <= now:
-            arm = buckets[bucket]
-            buckets[bucket] = -1
-            while arm >= 0:  # all of them leave before the first joins another bucket
-                this = arms[arm]
-                after = this.after
-                this.bucket = -1
-                this.after = expired
-                expired = arm
-                arm = after
-    while expired >= 0:
-        after = arms[expired].after
-        set_bound(state, expired, bound(state, expired, t, arm_index(state, expired, t), best, SHARE_IF_EXPIRED))
-        expired = after
+    arm = _take_expired(state, clock(state, t))
+    while arm >= 0:
+        after = arms[arm].after
+        set_bound(state, arm, _renewed(state, arm, t, best))
+        arm = after
     state.next_expiry = NEVER
-    for bucket in range(BUCKETS):
+    left = state.used_buckets
+    while left:
+        bucket = lowest_bit(left)
+        left &= left - 1
         if buckets[bucket] >= 0:
             state.next_expiry = min(state.next_expiry, due[bucket])
+        else:
+            state.used_buckets ^= 1 << bucket
+
+
+@kernel
+def _take_expired(state: State, now: int) -> int:
+    """Take all arms out of buckets that have expired; return the first of them, each of which has the next `after` it.
+
+    All leave before the first joins another bucket, which may be the same.
+    """
+    arms = arms_at(state.arms)
+    buckets = buckets_at(state.buckets)
+    due = due_at(state.due)
+    expired = -1
+    left = state.used_buckets
+    while left:
+        bucket = lowest_bit(left)
+        left &= left - 1
+        if due[bucket] > now:
+            continue
+        state.used_buckets ^= 1 << bucket
+        arm = buckets[bucket]
+        buckets[bucket] = -1
+        while arm >= 0:
+            this = arms[arm]
+            after = this.after
+            this.bucket = -1
+            this.after = expired
+            expired = arm
+            arm = after
+    return expired
 
 
 @kernel
 def rebound(state: State, arm: int, t: int, value: float, best: float) -> None:
     """Give an arm a bound again, from its index in round t."""
     leave_bucket(state, arm)
-    set_bound(state, arm, bound(state, arm, t, value, best, SHARE_IF_REACHED))
+    set_bound(state, arm, bound(state, arm, t, value, best))
 
 
 @kernel
@@ -115,7 +141,7 @@ def tighten(state: State, arm: int, t: int, value: float, best: float) -> None:
 
 
 @kernel
-def bound(state: State, arm: int, t: int, value: float, best: float, share: float) -> float:
+def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
     """Return a bound on the index of an arm that is in no bucket, after it joined the bucket where that expires."""
     if value == -math.inf:
         return value
@@ -125,36 +151,59 @@ def bound(state: State, arm: int, t: int, value: float, best: float, share: floa
         # Near the mean an index is steep in its level: there, and if rounded sums enter it, the level needs a margin.
         steep = value - this.mean <= 1e5 * margin
         return upper_bound(state, arm, t, 0) if steep or state.ordered else value + margin
-    now = clock(state, t)
-    aim = value + share * (best - value)
-    shortest = _shortest(state, t)
-    span = max(shortest, this.span) if aim > value else shortest
-    found = upper_bound(state, arm, t, _due(now, span) - now)
-    longer = _longer(span, (aim - value) / (found - value))
-    while longer > span:
-        further = upper_bound(state, arm, t, _due(now, longer) - now)
-        if further <= aim:
-            span, found = longer, further
-        # With arms to lose an index climbs faster and faster, so that less may do; with time alone, slower and slower.
-        longer = longer - 1 if state.changing else span
-    while found > aim and span > shortest:
-        excess = (found - value) / (aim - value)
-        while excess > 1.0 and span > shortest:
-            excess *= 0.5
-            span -= 1
-        found = upper_bound(state, arm, t, _due(now, span) - now)
-    this.span = span
-    _join_bucket(state, arm, now, span)
+    if this.climb == 0.0:  # its first bound: how fast it climbs is not known
+        now = clock(state, t)
+        ticks = _due(now, _shortest(state, t)) - now
+        this.climb = (upper_bound(state, arm, t, ticks) - value) * t / ticks
+    found, ticks = _bound_after(state, arm, t, value, best)
+    this.climb = (found - value) * t / ticks
     return found
 
 
 @kernel
-def _longer(span: int, ratio: float) -> int:
-    """Return the span in which an index climbs `ratio` times as far: it climbs about as fast as the clock moves."""
-    while ratio > 2.5 and span < LONGEST:
-        ratio *= 0.5
-        span += 1
-    return span
+def _renewed(state: State, arm: int, t: int, best: float) -> float:
+    """Return a new bound in place of one that has expired."""
+    if state.changing:
+        return bound(state, arm, t, arm_index(state, arm, t), best)
+    # Nothing was lost, so that the index has come close to its bound and need not be computed.
+    arms_at(state.arms)[arm].effective = effective_arms(state, arm)
+    return _bound_after(state, arm, t, bounds_at(state.bounds)[arm], best)[0]
+
+
+@kernel
+def _bound_after(state: State, arm: int, t: int, value: float, best: float) -> tuple[float, int]:
+    """Return a bound on an index that is about `value` now, and for how many ticks it holds; the arm joins a bucket.
+
+    It reads the effective arms of now.
+    """
+    this = arms_at(state.arms)[arm]
+    now = clock(state, t)
+    room = SHARE * (best - value)
+    shortest = _shortest(state, t)
+    climb = this.climb
+    span = _span(now, t, room, climb, shortest)
+    ticks = _due(now, span) - now
+    found = upper_bound(state, arm, t, ticks)
+    while found - value > TOLERANCE * room and span > shortest:
+        climb = (found - value) * t / ticks
+        span = min(span - 1, _span(now, t, room, climb, shortest))
+        ticks = _due(now, span) - now
+        found = upper_bound(state, arm, t, ticks)
+    _join_bucket(state, arm, now, span)
+    return found, ticks
+
+
+@kernel
+def _span(now: int, t: int, room: float, climb: float, shortest: int) -> int:
+    """Return the longest span in which an index is expected to climb no further than `room`."""
+    if not (room > 0.0 and climb > 0.0):
+        return shortest
+    part = min(room / climb, FURTHEST)
+    most = int(t * (part + 0.5 * part * part))  # it climbs as the logarithm of t does
+    span = bit_length(most) - 1
+    if span > shortest and _due(now, span) - now > most:
+        span -= 1
+    return int(min(max(span, shortest), LONGEST))
 
 
 @kernel
@@ -184,6 +233,7 @@ def _join_bucket(state: State, arm: int, now: int, span: int) -> None:
         arms[first].before = arm
     buckets[bucket] = arm
     due[bucket] = end
+    state.used_buckets |= 1 << bucket
     state.next_expiry = min(state.next_expiry, end)
 
 

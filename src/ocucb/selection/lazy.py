@@ -4,7 +4,8 @@ Between two pulls of an arm its level moves one way with t, and its effective ar
 or a pull is forgotten. So an arm has an upper bound that holds until it expires (expiry.py). Two arms at most have no
 bound, and their indices are computed anew each round: the *leader*, and the *challenger*, which won the last round
 against it. While the leader beats every bound it wins at once. Otherwise every arm whose bound reaches the best index
-is evaluated, but of arms in the same state only the first (ties.py). A challenger that wins again becomes the leader.
+is evaluated, but of arms in the same state only the first (ties.py). A challenger that wins again becomes the leader; a
+leader that has not won for some rounds gets a bound.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ocucb.selection.bound_tree import (
     rebuild_bounds,
     set_bound,
 )
-from ocucb.selection.expiry import SHARE_IF_EXPIRED, bound, clock, leave_bucket, rebound, refresh, start_clock, tighten
+from ocucb.selection.expiry import bound, clock, leave_bucket, rebound, refresh, start_clock, tighten
 from ocucb.selection.index import arm_index
 from ocucb.selection.order import rebuild_order
 from ocucb.selection.sampling import forget_caps
@@ -31,6 +32,7 @@ from ocucb.selection.state import RECENT, State, arms_at, bounds_at, recent_at
 from ocucb.selection.ties import find_ring, join_ring, leave_ring, stand_alone
 
 NEITHER = int(Trend.NEITHER)
+MOST_LOST = 3  # rounds in a row, after which a leader gets a bound as all others have
 LOWEST = -sys.float_info.max  # a bound of -inf is no arm's, or an arm's that cannot win
 
 
@@ -64,7 +66,7 @@ def rebuild(state: State, t: int) -> None:
         best = max(best, bounds[arm])
     for arm in range(state.slots):
         if bounds[arm] > -math.inf:
-            bounds[arm] = bound(state, arm, t, bounds[arm], best, SHARE_IF_EXPIRED)
+            bounds[arm] = bound(state, arm, t, bounds[arm], best)
     rebuild_bounds(state)
 
 
@@ -111,6 +113,8 @@ def select(state: State, t: int) -> int:
     leader, challenger = state.leader, state.challenger
     expired = clock(state, t) >= state.next_expiry
     led = arm_index(state, leader, t) if leader >= 0 else -math.inf
+    if leader >= 0:
+        state.lead_width = led - arms_at(state.arms)[leader].mean
     if challenger < 0 and led > largest_bound(state) and not expired:
         return int(leader)
     value = arm_index(state, challenger, t) if challenger >= 0 else -math.inf
@@ -127,8 +131,13 @@ def select(state: State, t: int) -> int:
         rebound(state, challenger, t, value, best)
     state.challenger = -1
     if winner == leader:
+        state.lost = 0
         return int(leader)
     if winner != challenger:
+        state.lost += 1
+        if leader >= 0 and state.lost > MOST_LOST:
+            rebound(state, leader, t, led, best)
+            state.leader = -1
         leave_bucket(state, winner)
         set_bound(state, winner, -math.inf)
         state.challenger = winner
@@ -136,6 +145,8 @@ def select(state: State, t: int) -> int:
     if leader >= 0:
         rebound(state, leader, t, led, best)
     state.leader = challenger
+    state.lead_width = value - arms_at(state.arms)[challenger].mean
+    state.lost = 0
     return int(challenger)
 
 
@@ -148,16 +159,19 @@ def _contest(state: State, t: int, best: float, winner: int) -> tuple[float, int
         best, winner = first, likely
     arm = first_arm(state, max(best, LOWEST))
     while arm >= 0 and not (best == math.inf and winner < arm):  # nothing is larger, and all others are higher
+        # Found before the index, which the processor then need not wait for.
+        after = next_arm(state, arm, max(best, LOWEST))
+        if bounds_at(state.bounds)[arm] < best:
+            arm = after
+            continue
         ring = find_ring(state, arm) if arm != winner else -1
         if ring >= 0:  # its first arm is lower and has the same index
-            after = next_arm(state, arm, max(best, LOWEST))
             join_ring(state, arm, ring)
             leave_bucket(state, arm)
             set_bound(state, arm, -math.inf)
             arm = after
             continue
         value = first if arm == likely else arm_index(state, arm, t)
-        after = next_arm(state, arm, max(best, value, LOWEST))
         if value > best or (value == best and arm < winner):
             best, winner = value, arm
         elif arm != winner:

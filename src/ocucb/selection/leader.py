@@ -5,7 +5,8 @@ after the last of them (time stands still, or for a level that falls has run on)
 if an arm with those pulls and the floor as its mean would still beat every bound, so does the leader until then.
 
 Whoever draws the rewards asks for `lead_length`, draws them while the mean stays above `lead_floor`, and then tells
-`add_lead` what came of it.
+`add_lead` what came of it. The length is a guess that costs no logarithm: of the floors computed for longer ones half
+would let no pull be made.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ocucb.selection.index import least_index, least_level
 from ocucb.selection.order import raise_pulls
 from ocucb.selection.state import State, arms_at
 
-DEPTH = 0.9  # of the leader's lead over the largest bound, how much the floor uses
+DEPTH = 0.97  # of the leader's lead over the largest bound, how much the floor uses
 
 
 def may_lead(rule: Rule) -> bool:
@@ -36,7 +37,13 @@ def lead_length(state: State, arm: int, rounds: int) -> int:
     """Return how many of the next rounds may go to the arm just pulled without selecting; 0 if it does not lead."""
     if state.leads == 0 or state.leader != arm:
         return 0
+    this = arms_at(state.arms)[arm]
+    lead = this.mean + state.lead_width - largest_bound(state)  # about; to compute the index would cost as much again
+    if not lead > 0.0:
+        return 0
     length = min(state.lead_pulls, rounds, state.next_expiry - 1 - clock(state, state.rounds))
+    if length * state.lead_width > lead * this.pulls:  # with so many pulls more it would lose more than its lead
+        length = int(lead * this.pulls / state.lead_width)
     if length > 1:
         return int(length)
     state.lead_pulls = max(2, state.lead_pulls)

@@ -27,8 +27,8 @@ ARM = np.dtype(
         ("after", np.int32),
         ("next", np.int32),  # in the ring of arms in the same state; itself if there is no other
         ("previous", np.int32),
+        ("climb", np.float32),  # of the index while t grows by a part of itself, over that part; 0 if unknown
         ("bucket", np.int8),  # of the bounds that expire together, or -1
-        ("span", np.int8),  # the bound was last made for 2^span rounds
         ("active", np.int8),  # 0 once retired
         ("hidden", np.int8),  # not the first of its ring
     ],
@@ -76,13 +76,16 @@ STATE = np.dtype(
         ("unpulled", np.int64),  # active arms never pulled
         ("cursor", np.int64),  # no such arm has a lower number
         ("leader", np.int64),  # the arm without a bound, whose index is computed anew each round; or -1
+        ("lost", np.int64),  # rounds in a row that the leader has not won
         ("challenger", np.int64),  # another arm without a bound: the one that won last, if not the leader; or -1
         ("stale", np.int64),  # order and bounds must be rebuilt before the next selection
         ("changing", np.int64),  # arms may be retired and pulls forgotten, so bounds need slack for it
         ("clock_shift", np.int64),  # how far retired arms and forgotten pulls have moved the clock of bounds
         ("next_expiry", np.int64),  # when the first bucket expires, by that clock
+        ("used_buckets", np.int64),  # as bits: no others have arms
         ("leads", np.int64),  # the leader may be pulled many times without selecting
         ("lead_pulls", np.int64),  # how many times to try next
+        ("lead_width", np.float64),  # how far the leader's index was above its mean when it was last computed
         ("free_group", np.int64),  # the first of them
         ("reads_effective", np.int64),  # the level reads effective arms
         ("ordered", np.int64),  # and these are not all arms (rho > 0), so arms are kept in order of pulls
@@ -157,7 +160,7 @@ GROUP = np.dtype([("start", np.int32), ("end", np.int32)], align=True)  # places
 
 FANOUT = 16  # children of a tree node: two cache lines
 SHIFT = 4
-BUCKETS = 120
+BUCKETS = 64  # as many as a word has bits
 RECENT = 64
 CAPS = 16  # of an arm
 EVERYTHING, WINDOW, DISCOUNT, RESTART = 0, 1, 2, 3
