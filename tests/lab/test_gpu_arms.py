@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ocucb.lab.gpu_arms import bound_in_order, bound_of, in_order, last_bits, scale_of
+from ocucb.lab.gpu_arms import bound_in_order, bound_of, in_order, last_bits, scale_of, single
 
 singles = st.floats(width=32, allow_nan=False)
 slots = st.integers(2, 400)
@@ -15,7 +15,7 @@ slots = st.integers(2, 400)
 
 @given(singles, singles)
 def test_larger_floats_have_larger_numbers(one: float, other: float) -> None:
-    ours, theirs = in_order(np.float32(one)), in_order(np.float32(other))
+    ours, theirs = in_order(single(one)), in_order(single(other))
     if one != other:  # -0 is below 0
         assert (ours < theirs) == (one < other)
 
@@ -23,8 +23,8 @@ def test_larger_floats_have_larger_numbers(one: float, other: float) -> None:
 @given(singles, slots, st.data())
 def test_a_bound_is_no_lower_than_it_was_and_says_its_slot(value: float, count: int, data: st.DataObject) -> None:
     slot = data.draw(st.integers(0, count - 1))
-    number = bound_in_order(np.float32(value), slot, count)
-    assert number >= in_order(np.float32(value))
+    number = bound_in_order(single(value), slot, count)
+    assert number >= in_order(single(value))
     assert bound_of(number) >= value
     assert number & last_bits(count) == slot & last_bits(count)
     assert -(2**31) <= number < 2**31
