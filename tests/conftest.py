@@ -18,7 +18,7 @@ CACHE = ROOT / ".cache"
 
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE / "numba")
 
-# Workers keep all cores busy. Threads of a matrix product would wait for each other in a loop, each for its turn on a core.
+# Workers keep all cores busy; threads of a matrix product would each wait for the others, in a loop that takes a core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A disk takes milliseconds to sync, thousands of times over, against a power cut, which no test can make.

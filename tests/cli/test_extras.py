@@ -26,8 +26,8 @@ MISSING = [
 ]
 CASES = [(words, package) for words, package, _ in MISSING] + [([*SMALL], package) for package in OF_LAB]
 
-# A process that has imported the core, which takes longest, and leaves the rest to a child for each case. A large package
-# that one case is without is imported after it, once for all children that follow.
+# A process that has imported the core, which takes longest, and leaves the rest to a child for each case. A large
+# package that one case is without is imported after it, once for all children that follow.
 FORKS = """
 import importlib, json, os, sys
 import ocucb.cli
