@@ -10,9 +10,9 @@ DEV := .venv/.dev
 LAB := $(if $(wildcard $(DEV)),$(DEV),.venv/.lab)
 SERVICE := $(if $(wildcard $(DEV)),$(DEV),.venv/.service)
 
-.PHONY: demo serve-demo test check kernels docs faults bench format clean
+.PHONY: demo serve-demo test check tests kernels docs faults bench format clean
 
-# Checks run beside the compiling of kernels, which uses one core.
+# Checks run beside the compiling of kernels and the first tests: each of the two leaves cores to the other.
 MAKEFLAGS += --jobs=2
 
 # Where this is set, every process compiles every module that it imports: Numba alone is two seconds, a hundred times over.
@@ -24,9 +24,11 @@ demo: $(LAB)
 serve-demo: $(SERVICE)
 	@$(BIN)/ocucb serve --demo
 
+test: check tests
+
 # Many tests wait for servers and browsers, so there are more workers than cores (tests/conftest.py says how many). Each
 # begins with a part of the tests in a row, which share servers, and helps out others at the end.
-test: check kernels
+tests: kernels
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(DEV)

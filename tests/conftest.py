@@ -18,6 +18,9 @@ CACHE = ROOT / ".cache"
 
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE / "numba")
 
+# Workers keep all cores busy; threads of a matrix product would each wait for the others, in a loop that takes a core.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A disk takes milliseconds to sync, thousands of times over, against a power cut, which no test can make.
 MEMORY, MIN_FREE_BYTES = Path("/dev/shm"), 4 << 30
 

@@ -276,13 +276,13 @@ class Bandit:
     def arms(self) -> tuple[Label, ...]:
         """The labels of the arms in play, in the order in which they were added, which is that of all arrays below."""
         with self._lock:
-            return tuple(self._labels[slot] for slot in self._arms.playing())
+            return tuple(map(self._labels.__getitem__, self._arms.playing().tolist()))
 
     @property
     def retired_arms(self) -> tuple[Label, ...]:
         """The labels of the retired arms, in the order in which they were added."""
         with self._lock:
-            return tuple(self._labels[slot] for slot in self._arms.retired())
+            return tuple(map(self._labels.__getitem__, self._arms.retired().tolist()))
 
     def is_retired(self, arm: Label) -> bool:
         """Return whether an arm is retired."""

@@ -24,14 +24,16 @@ MISSING = [
     (["policies"], "rich", "lab"),
     ([], "cyclopts", "lab"),
 ]
-CASES = [([*SMALL], package) for package in OF_LAB] + [(words, package) for words, package, _ in MISSING]
+CASES = [(words, package) for words, package, _ in MISSING] + [([*SMALL], package) for package in OF_LAB]
 
-# A process that has imported the core alone, which takes longest, and leaves the rest to a child for each case.
+# A process that has imported the core, which takes longest, and leaves the rest to a child for each case. A large
+# package that one case is without is imported after it, once for all children that follow.
 FORKS = """
-import json, os, sys
+import importlib, json, os, sys
 import ocucb.cli
 
-for place, (words, package) in enumerate(json.loads(sys.argv[1])):
+cases = json.loads(sys.argv[1])
+for place, (words, package) in enumerate(cases):
     assert package not in sys.modules, package
     child = os.fork()
     if child == 0:
@@ -42,6 +44,8 @@ for place, (words, package) in enumerate(json.loads(sys.argv[1])):
         ocucb.cli.main(words)
     with open(f"{place}.code", "w") as file:
         file.write(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+    if package in ("xarray", "zarr", "matplotlib"):
+        importlib.import_module(package)
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import xarray as xr
@@ -9,6 +10,7 @@ import xarray as xr
 from ocucb import MOSS, Bernoulli, EpsilonGreedy, OCUCBn
 from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.problem import Problem, worst_case
+from ocucb.lab.simulation import simulate
 from ocucb.lab.store import ResultStore
 
 HORIZON = 300
@@ -43,3 +45,10 @@ def missing(store: ResultStore, first: int = 0, last: int = 3) -> list[Key]:
     keys = [(i, j, block) for block in range(first, last) for i in range(2) for j in range(3)]
     found = {key for i in range(2) for j in range(3) for key in store.read(i, j, first, last)}
     return [key for key in keys if key not in found]
+
+
+def play_study(experiment: str, store: Path, told: Connection) -> None:
+    """Play a study, given as TOML, in a process that may be killed; tell how far it is."""
+    study = Experiment.from_toml(experiment)
+    told.send("ready")
+    simulate(study, folder=store, progress=lambda event: told.send(event.runs_done))

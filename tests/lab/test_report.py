@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from browser import Scheme, accessibility_violations, chromium, visit
+from browser import Scheme, Visit, accessibility_violations, chromium, visit
 from ocucb import MOSS, UCB, OCUCBn
 from ocucb.lab.plots import PAGE_COLOURS
 from ocucb.lab.problem import Problem, bernoulli_rare, mixed_gaps, worst_case
@@ -38,6 +38,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def opened(browser: Browser, report: Path) -> Iterator[Visit]:
+    """The report as some tests read it. They change nothing in it; to draw its charts takes seconds."""
+    with visit(browser, report) as seen:
+        yield seen
+
+
 def traces(page: Page, chart: str) -> list[dict[str, Any]]:
     """What Plotly was given to draw."""
     given: list[dict[str, Any]] = json.loads(page.evaluate(f"JSON.stringify(document.getElementById('{chart}').data)"))
@@ -48,11 +55,10 @@ def names(page: Page) -> list[str]:
     return [trace["name"] for trace in traces(page, "regret") if trace.get("showlegend") is not False]
 
 
-def test_it_opens_without_complaint_and_without_network(browser: Browser, report: Path) -> None:
-    with visit(browser, report) as seen:
-        seen.page.wait_for_selector("#shares .heatmaplayer image")
-        assert seen.complaints == []
-        assert [url for url in seen.requests if not url.startswith(("data:", "blob:"))] == [report.as_uri()]
+def test_it_opens_without_complaint_and_without_network(opened: Visit, report: Path) -> None:
+    opened.page.wait_for_selector("#shares .heatmaplayer image")
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith(("data:", "blob:"))] == [report.as_uri()]
 
 
 def test_nothing_in_it_points_outside(report: Path) -> None:
@@ -61,9 +67,8 @@ def test_nothing_in_it_points_outside(report: Path) -> None:
     assert not re.search(r"https?://|src=|@import|url\(", page)
 
 
-def test_no_button_uploads_a_chart(browser: Browser, report: Path) -> None:
-    with visit(browser, report) as seen:
-        titles = seen.page.locator("#regret .modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
+def test_no_button_uploads_a_chart(opened: Visit) -> None:
+    titles = opened.page.locator("#regret .modebar-btn").evaluate_all("all => all.map(b => b.dataset.title)")
     assert "Download plot as a PNG" in titles
     assert not [title for title in titles if re.search("share|cloud|upload|edit", title, re.IGNORECASE)]
 
@@ -88,25 +93,25 @@ def test_curves_are_drawn_with_bands_and_bounds(browser: Browser, report: Path) 
         assert seen.complaints == []
 
 
-def test_hovering_shows_policies_and_numbers(browser: Browser, report: Path) -> None:
-    with visit(browser, report) as seen:
-        box = seen.page.locator("#regret .nsewdrag").bounding_box()
-        assert box is not None
-        seen.page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.5 * box["height"])
-        label = seen.page.locator("#regret .hoverlayer .legend")
-        label.wait_for()
-        text = label.text_content() or ""
+def test_hovering_shows_policies_and_numbers(opened: Visit) -> None:
+    chart = opened.page.locator("#regret .nsewdrag")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    opened.page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.5 * box["height"])
+    label = opened.page.locator("#regret .hoverlayer .legend")
+    label.wait_for()
+    text = label.text_content() or ""
     assert re.search(r"round \d+", text)
     assert re.search(r"OCUCB-n: [\d.]+ \([\d.]+ … [\d.]+\)", text)
     assert "Thompson sampling: " in text
 
 
-def test_hovering_a_share_names_policy_arm_and_gap(browser: Browser, report: Path) -> None:
-    with visit(browser, report) as seen:
-        seen.page.locator("#shares .nsewdrag").hover()
-        label = seen.page.locator("#shares .hoverlayer .hovertext")
-        label.wait_for()
-        assert re.search(r"^UCBarm \d, gap [\d.]+ % of rounds$", label.text_content() or "")
+def test_hovering_a_share_names_policy_arm_and_gap(opened: Visit) -> None:
+    opened.page.locator("#shares .nsewdrag").hover()
+    label = opened.page.locator("#shares .hoverlayer .hovertext")
+    label.wait_for()
+    assert re.search(r"^UCBarm \d, gap [\d.]+ % of rounds$", label.text_content() or "")
 
 
 def test_the_selector_changes_charts_and_table(browser: Browser, report: Path) -> None:

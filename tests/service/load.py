@@ -1,7 +1,6 @@
 """Load on a service, in processes that can be killed: what was acknowledged is written down, line by line, at once.
 
-Run as a program it is one node: `load.py ADDRESS NAME` works until its input ends. `kill_often` forks such nodes and
-kills them.
+`be_node` is such a process, which works until it is told to end. `kill_often` forks nodes and kills them.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ import os
 import random
 import select
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ocucb.service.callers import ThreadCaller
@@ -124,24 +124,25 @@ def read(text: str) -> Noted:
     return noted
 
 
-def kill_often(address: str, times: int) -> None:
-    """Start a node and kill it while it works, so many times; print what its callers were told."""
+def kill_often(address: str, times: int, output: Path) -> None:
+    """Start a node and kill it while it works, so many times; write down what its callers were told."""
     prepare(address)
     draw = random.Random(5)
-    for number in range(times):
-        inlet, outlet = os.pipe()
-        child = os.fork()
-        if child == 0:
+    with output.open("wb") as file:
+        for number in range(times):
+            file.flush()  # what a child has, too, is written once
+            inlet, outlet = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(inlet)
+                work(address, f"life {number}", outlet, threading.Event())
+                os._exit(0)
+            os.close(outlet)
+            for piece in _until_killed(child, inlet, draw.uniform(0.02, 0.4)):
+                file.write(piece)
+            file.write(b"\n")
             os.close(inlet)
-            work(address, f"life {number}", outlet, threading.Event())
-            os._exit(0)
-        os.close(outlet)
-        for piece in _until_killed(child, inlet, draw.uniform(0.02, 0.4)):
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.write(b"\n")
-        os.close(inlet)
-        os.waitpid(child, 0)
-    sys.stdout.flush()
+            os.waitpid(child, 0)
 
 
 def _until_killed(child: int, inlet: int, seconds: float) -> Iterator[bytes]:
@@ -160,21 +161,14 @@ def _until_killed(child: int, inlet: int, seconds: float) -> Iterator[bytes]:
             end = float("inf")
 
 
-def main() -> None:
-    """Be a node until the input ends; or kill nodes, if a number is given instead of a name."""
-    address, name = sys.argv[1:]
-    if name.isdigit():
-        kill_often(address, int(name))
-        return
+def be_node(address: str, name: str, output: Path, end: Connection) -> None:
+    """Be a node until the other end of a connection is closed."""
     done = threading.Event()
 
     def wait_for_the_end() -> None:
-        sys.stdin.read()
+        end.poll(None)
         done.set()
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
-    work(address, name, 1, done)
-
-
-if __name__ == "__main__":
-    main()
+    with output.open("wb") as file:
+        work(address, name, file.fileno(), done)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import multiprocessing
 import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
@@ -14,10 +16,19 @@ from ocucb.service.ids import parse_id
 from ocucb.service.records import DECISION, REWARD, Entry
 from ocucb.service.requests import Decide, Inspect, View
 from service.helpers import Node, folded_state, live_state
-from service.load import EXPERIMENT, Noted, prepare, read
+from service.load import EXPERIMENT, Noted, be_node, kill_often, prepare, read
 from service.postgresql import PostgreSQL
 
-PROGRAM = str(Path(__file__).with_name("load.py"))
+# Copies of a process that has imported what takes longest; this one has threads, and is not to be copied.
+COPYING = multiprocessing.get_context("forkserver")
+COPYING.set_forkserver_preload(["ocucb.service.callers", "ocucb.service.engine", "ocucb.service.stores"])
+
+
+class Running(NamedTuple):
+    """A node under way: it ends when the connection is closed."""
+
+    process: BaseProcess
+    end: Connection
 
 
 def settled(node: Node) -> tuple[list[Entry], View]:
@@ -61,9 +72,12 @@ def check(address: str, noted: Noted) -> None:
         node.close()
 
 
-def test_killed_twenty_times(address: str) -> None:
-    done = subprocess.run([sys.executable, PROGRAM, address, "20"], stdout=subprocess.PIPE, check=True, timeout=300)
-    noted = read(done.stdout.decode())
+def test_killed_twenty_times(address: str, tmp_path: Path) -> None:
+    process = COPYING.Process(target=kill_often, args=(address, 20, tmp_path / "told"))
+    process.start()
+    process.join(300)
+    assert process.exitcode == 0
+    noted = read((tmp_path / "told").read_text(encoding="utf-8"))
     lives = {key.split(".")[0] for key in noted.decided}
     assert len(lives) == 20
     assert noted.rewarded
@@ -71,21 +85,23 @@ def test_killed_twenty_times(address: str) -> None:
 
 
 @pytest.fixture
-def nodes(postgresql: str) -> Any:
+def nodes(postgresql: str) -> Iterator[Callable[[str, Path], Running]]:
     """Start nodes as processes; whatever is left of them at the end is killed."""
-    running: list[subprocess.Popen[bytes]] = []
+    running: list[Running] = []
 
-    def launch(name: str, output: Path) -> subprocess.Popen[bytes]:
-        with output.open("wb") as file:
-            process = subprocess.Popen([sys.executable, PROGRAM, postgresql, name], stdin=subprocess.PIPE, stdout=file)
-        running.append(process)
-        return process
+    def launch(name: str, output: Path) -> Running:
+        output.touch()  # so that it can be read at once
+        ending, end = COPYING.Pipe(duplex=False)
+        with ending:
+            running.append(Running(COPYING.Process(target=be_node, args=(postgresql, name, output, ending)), end))
+            running[-1].process.start()
+        return running[-1]
 
     yield launch
-    for process in running:
+    for process, end in running:
+        end.close()
         process.kill()
-        with process:  # wait, and close what it was given
-            pass
+        process.join()
 
 
 def wait_for_lines(output: Path, more: int) -> None:
@@ -97,14 +113,14 @@ def wait_for_lines(output: Path, more: int) -> None:
 
 
 def test_three_nodes_one_killed_the_database_restarted(
-    postgres: PostgreSQL, postgresql: str, nodes: Any, tmp_path: Path
+    postgres: PostgreSQL, postgresql: str, nodes: Callable[[str, Path], Running], tmp_path: Path
 ) -> None:
     prepare(postgresql)
     outputs = [tmp_path / name for name in ("a", "b", "c", "c again")]
     running = [nodes(output.name, output) for output in outputs[:3]]
     for output in outputs[:3]:
         wait_for_lines(output, 30)
-    running[2].kill()
+    running[2].process.kill()
     restarted = nodes("c again", outputs[3])
     for output in (outputs[0], outputs[1], outputs[3]):
         wait_for_lines(output, 30)
@@ -114,10 +130,11 @@ def test_three_nodes_one_killed_the_database_restarted(
     alive = [(running[0], outputs[0]), (running[1], outputs[1]), (restarted, outputs[3])]
     for _, output in alive:
         wait_for_lines(output, 30)
-    for process, _ in alive:
-        process.stdin.close()
-    for process, output in alive:
-        assert process.wait(60) == 0, output.name
+    for node, _ in alive:
+        node.end.close()
+    for node, output in alive:
+        node.process.join(60)
+        assert node.process.exitcode == 0, output.name
     noted = read("\n".join(output.read_text() for output in outputs))
     assert len({key.split(".")[0] for key in noted.decided}) == 4
     check(postgresql, noted)

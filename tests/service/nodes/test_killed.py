@@ -24,7 +24,7 @@ from service.launcher import Launched, launch
 from service.load import EXPERIMENT, prepare
 from service.nodes.callers import Callers
 from service.postgresql import PostgreSQL
-from service.server import environment
+from service.server import NO_TLS, environment
 from service.test_crashes import check
 
 WORDS = ("--sweep", "0.05", "--snapshot", "200", "--patience", "20", "--log-level", "error")
@@ -156,12 +156,8 @@ def find_home(address: str) -> str:
 
 def pulls(urls: list[str], key: str) -> list[Any]:
     """Return what each node says of the arms."""
-    return [
-        httpx.get(
-            f"{url}/v1/experiments/{EXPERIMENT}/arms", headers={"Authorization": f"Bearer {key}"}, timeout=30.0
-        ).json()["arms"]
-        for url in urls
-    ]
+    with httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=30.0, verify=NO_TLS) as client:
+        return [client.get(f"{url}/v1/experiments/{EXPERIMENT}/arms").json()["arms"] for url in urls]
 
 
 def spread_of_times(address: str) -> float:
@@ -207,7 +203,7 @@ def test_three_nodes_one_lost_the_database_restarted(
             running[lost_node].send_signal(signal.SIGCONT)
         callers.wait(lost_node, 20)
         postgres.stop()
-        ready = httpx.get(f"{urls[0]}/readyz", timeout=30.0)
+        ready = httpx.get(f"{urls[0]}/readyz", timeout=30.0, verify=NO_TLS)
         lost = callers.statuses[503]
         end = time.monotonic() + 60.0
         while callers.statuses[503] < lost + 3:
@@ -219,7 +215,7 @@ def test_three_nodes_one_lost_the_database_restarted(
         callers.stop()
         clocks.stop()
         end = time.monotonic() + 60.0
-        while any(httpx.get(f"{url}/readyz", timeout=30.0).status_code != 200 for url in urls):
+        while any(httpx.get(f"{url}/readyz", timeout=30.0, verify=NO_TLS).status_code != 200 for url in urls):
             assert time.monotonic() < end, "a node does not recover"
             time.sleep(0.05)
         time.sleep(1.0)  # of quiet: windows are shorter than that, and sweeps more frequent

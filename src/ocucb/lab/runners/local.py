@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from multiprocessing.context import BaseContext
 
 
 def cores() -> int:
@@ -25,13 +27,24 @@ def threads(count: int) -> Iterator[Executor]:
         pool.shutdown(cancel_futures=True)
 
 
+# Where the calls stand that pools are given: what each process of a pool needs.
+CALLED = ("ocucb.lab.shard", "ocucb.lab.identification_runs", "ocucb.paper.execute")
+
+
 @contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """Open a pool of processes, each started afresh: a copy of a process that has threads may hang."""
+    """Open a pool of processes, none of them a copy of this one: a copy of a process that has threads may hang.
+
+    Where copies are possible they are of a process that has no threads and has imported what they will need, once for
+    all; elsewhere each is started afresh.
+    """
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        context: BaseContext = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([name for name in CALLED if name in sys.modules])
+    else:
+        context = multiprocessing.get_context("spawn")
     # Ctrl-C reaches every process of a terminal; only the one that owns the store shall act on it.
-    pool = ProcessPoolExecutor(
-        count, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
-    )
+    pool = ProcessPoolExecutor(count, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
     try:
         yield pool
     finally:
