@@ -9,7 +9,6 @@ from ocucb.errors import RewardError
 from ocucb.service import records
 from ocucb.service.batch import Batch
 from ocucb.service.errors import (
-    ArchivedError,
     NoRewardError,
     NotCorrectableError,
     RequestError,
@@ -26,12 +25,6 @@ MAX_PARTS = 100  # of a decision's reward
 REWARDS = (records.REWARD, records.SUMMED, records.DEFAULT)
 
 
-def check_open(state: ExperimentState) -> None:
-    """Raise ArchivedError if an experiment has ended."""
-    if state.status == records.ARCHIVED:
-        raise ArchivedError(state.name)
-
-
 def reward(batch: Batch, request: Reward) -> Rewarded:
     """Count a reward once, if it is in time; or one part of it."""
     state, (decision, outcome) = batch.decision_and_outcome(request.decision, request.visible)
@@ -41,7 +34,7 @@ def reward(batch: Batch, request: Reward) -> Rewarded:
             raise RewardConflictError(as_float(outcome.reward), value)
         return Rewarded(request.decision, state.name, "repeated")
     _check_part(state, request.part)
-    check_open(state)
+    state.check_open()
     if outcome is None and decision.deadline is not None and batch.now > decision.deadline:
         outcome = _close_expired(batch, state, decision)
     if outcome is not None:
@@ -84,7 +77,7 @@ def _add_part(
 def correct(batch: Batch, request: Correct) -> Corrected:
     """Put another reward in the place of one that was counted, or void it."""
     state, (decision, outcome) = batch.decision_and_outcome(request.decision, request.visible)
-    check_open(state)
+    state.check_open()
     if outcome is None or outcome.kind not in REWARDS:
         raise NoRewardError
     counted, standing = outcome.at, batch.last_correction(state.id, outcome)

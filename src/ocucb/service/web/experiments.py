@@ -152,7 +152,7 @@ async def list_arms(
         ArmSeen(
             arm=arm,
             retired=retired,
-            statistics=ArmStatistics(**vars(known)),
+            statistics=ArmStatistics(**known._asdict()),
             metadata=page.added.get(arm, about.get(arm)),
         )
         for arm, retired, known in zip(page.arms, page.retired, page.statistics, strict=True)
