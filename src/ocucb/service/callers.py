@@ -14,17 +14,23 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias, overload
 
 from ocucb.service.errors import UnavailableError
-from ocucb.service.requests import (
-    AddArm,
+from ocucb.service.replies import (
     Answer,
     ArmPage,
-    AskVerdict,
     Changed,
-    Correct,
     Corrected,
+    Decision,
+    Rewarded,
+    UnreadVerdict,
+    UnreadView,
+    View,
+)
+from ocucb.service.requests import (
+    AddArm,
+    AskVerdict,
+    Correct,
     Create,
     Decide,
-    Decision,
     Delete,
     ImportLog,
     Inspect,
@@ -32,13 +38,9 @@ from ocucb.service.requests import (
     Request,
     RetireArm,
     Reward,
-    Rewarded,
     SetShares,
     SetStatus,
     SetWinnerRule,
-    UnreadVerdict,
-    UnreadView,
-    View,
 )
 from ocucb.verdict import Verdict
 

@@ -141,7 +141,7 @@ class Engine:
                 batch, starved = self._next_batch()
                 if batch:
                     self._serve(batch, starved)
-                if self._housekeeping.is_due():
+                if time.monotonic() >= self._housekeeping.sweep_at:
                     self._sweep()
                 self._snapshots.store_taken()
             except Exception:  # whatever it is, later requests must be served
@@ -150,7 +150,7 @@ class Engine:
     def _next_batch(self) -> tuple[list[PendingRequest], int | None]:
         """Wait for requests until the next sweep; return those that can be tried, and an experiment locked for long."""
         batch, starved = self._held.take_to_retry()
-        wait = 0.0 if batch else self._housekeeping.seconds_left()
+        wait = 0.0 if batch else max(0.0, self._housekeeping.sweep_at - time.monotonic())
         if len(self._held):
             wait = min(wait, RETRY_SECONDS)
         loaded, new = self._waiting.take(wait)

@@ -21,17 +21,13 @@ from ocucb.service.errors import (
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.ids import make_id
 from ocucb.service.records import SECOND, Entry, IdempotencyRecord
+from ocucb.service.replies import MAX_ARMS_JUDGED, Answer, ArmPage, Changed, Decision, UnreadVerdict, UnreadView, View
 from ocucb.service.requests import (
-    MAX_ARMS_JUDGED,
     AddArm,
-    Answer,
-    ArmPage,
     AskVerdict,
-    Changed,
     Correct,
     Create,
     Decide,
-    Decision,
     Delete,
     Expire,
     ImportLog,
@@ -43,9 +39,6 @@ from ocucb.service.requests import (
     SetShares,
     SetStatus,
     SetWinnerRule,
-    UnreadVerdict,
-    UnreadView,
-    View,
 )
 from ocucb.service.reward_handlers import correct, expire, reward
 from ocucb.service.text import encode

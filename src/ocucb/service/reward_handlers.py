@@ -18,7 +18,8 @@ from ocucb.service.errors import (
 from ocucb.service.exact_sums import sum_of
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.records import Entry
-from ocucb.service.requests import Correct, Corrected, Expire, Reward, Rewarded
+from ocucb.service.replies import Corrected, Rewarded
+from ocucb.service.requests import Correct, Expire, Reward
 
 MAX_EXPIRED_PER_REQUEST = 500
 MAX_PARTS = 100  # of a decision's reward

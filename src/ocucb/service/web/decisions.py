@@ -17,7 +17,8 @@ from pydantic_core import from_json, to_json
 
 from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import DeniedError, UnavailableError
-from ocucb.service.requests import Decide, Decision, Request, Reward, Rewarded
+from ocucb.service.replies import Decision, Rewarded
+from ocucb.service.requests import Decide, Request, Reward
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.answers import DecisionsMade, RewardsTaken, RewardTaken
 from ocucb.service.web.app_state import Context, RequestContext

@@ -11,6 +11,7 @@ from ocucb.labels import Label
 from ocucb.service.callers import Change
 from ocucb.service.definition import Definition
 from ocucb.service.records import ExperimentRecord
+from ocucb.service.replies import View
 from ocucb.service.requests import (
     AddArm,
     AskVerdict,
@@ -21,7 +22,6 @@ from ocucb.service.requests import (
     SetShares,
     SetStatus,
     SetWinnerRule,
-    View,
 )
 from ocucb.service.text import clean_text
 from ocucb.service.web.answers import (
