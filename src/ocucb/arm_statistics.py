@@ -28,7 +28,7 @@ class ArmStatistics(NamedTuple):
     pulls: int
     pending: int
     mean: float | None
-    index: float | None
+    index: float | None  # type: ignore[assignment]  # in the place of tuple.index, for which there is no use here
     effective_arms: float | None
 
 
