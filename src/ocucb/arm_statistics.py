@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +14,7 @@ from ocucb.labels import Label
 from ocucb.selection import Selector
 
 
-@dataclass(frozen=True)
-class ArmStatistics:
+class ArmStatistics(NamedTuple):
     """What is known of one arm.
 
     pulls           how often it was chosen, pending choices included
@@ -30,12 +28,11 @@ class ArmStatistics:
     pulls: int
     pending: int
     mean: float | None
-    index: float | None
+    index: float | None  # type: ignore[assignment]  # in the place of tuple.index, for which there is no use here
     effective_arms: float | None
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The arm that was chosen, what was known of it just before, and how likely it was chosen.
 
     probability  exact for policies that choose the largest index and for those whose chances have a closed form, with

@@ -48,7 +48,7 @@ class Chooser:
 
     def decide(self, among: Integers | None) -> Chosen:
         """Do as `choose`, and return all that is to be said of the choice."""
-        if not self.shares and (self._certain or self._chances is None):
+        if not self.shares.by_slot and (self._certain or self._chances is None):
             slot, known = self._selector.decide() if among is None else self._selector.decide_among(among)
             # Where no score was asked: an arm never pulled or forgotten, or all of them wait for rewards.
             certain = self._certain or known[1] == 0.0 or not math.isfinite(known[3])

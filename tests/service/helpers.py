@@ -16,7 +16,8 @@ from ocucb.service.engine import Engine, Limits
 from ocucb.service.experiment_cache import catch_up, load
 from ocucb.service.records import ACTIVE, SECOND, Clock, Entry, ExperimentRecord, utc_now
 from ocucb.service.replay import Replayed, replay
-from ocucb.service.requests import Create, Decide, Decision, Reward
+from ocucb.service.replies import Decision
+from ocucb.service.requests import Create, Decide, Reward
 from ocucb.service.stores import Store, schema
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.text import encode

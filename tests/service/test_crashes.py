@@ -14,7 +14,8 @@ import pytest
 
 from ocucb.service.ids import parse_id
 from ocucb.service.records import DECISION, REWARD, Entry
-from ocucb.service.requests import Decide, Inspect, View
+from ocucb.service.replies import View
+from ocucb.service.requests import Decide, Inspect
 from service.helpers import Node, folded_state, live_state
 from service.load import EXPERIMENT, Noted, be_node, kill_often, prepare, read
 from service.postgresql import PostgreSQL

@@ -28,17 +28,7 @@ from ocucb.service.errors import (
 )
 from ocucb.service.experiment_cache import catch_up
 from ocucb.service.records import SECOND
-from ocucb.service.requests import (
-    AddArm,
-    Create,
-    Decide,
-    ImportLog,
-    Inspect,
-    Request,
-    RetireArm,
-    Reward,
-    SetStatus,
-)
+from ocucb.service.requests import AddArm, Create, Decide, ImportLog, Inspect, Request, RetireArm, Reward, SetStatus
 from service.helpers import PATIENCE, ManualClock, Node, folded_state, live_state, wait_until
 
 

@@ -15,7 +15,8 @@ from ocucb.service.callers import LoopCaller, PendingRequest, ThreadCaller
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Engine, Limits
 from ocucb.service.errors import BusyError, UnavailableError, UnknownExperimentError
-from ocucb.service.requests import Create, Decide, Decision, Inspect, Request, Reward
+from ocucb.service.replies import Decision
+from ocucb.service.requests import Create, Decide, Inspect, Request, Reward
 from ocucb.service.stores import Store
 from service.helpers import Node, folded_state, live_state
 

@@ -24,7 +24,8 @@ from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.ids import Tokens
 from ocucb.service.loader import Loader
 from ocucb.service.records import utc_now
-from ocucb.service.requests import Changed, Create, Decide, Inspect, Reward
+from ocucb.service.replies import Changed
+from ocucb.service.requests import Create, Decide, Inspect, Reward
 from ocucb.service.stores import Store
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.tables import log

@@ -14,7 +14,7 @@ from ocucb import UCB, Bernoulli, ThompsonSampling
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Limits
 from ocucb.service.errors import LogError, StoreError, UnavailableError, UnknownExperimentError
-from ocucb.service.experiment_cache import encode_snapshot
+from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.records import REWARD, Snapshot
 from ocucb.service.requests import Decide, Inspect, Reward, SetStatus
 from ocucb.service.stores.tables import experiments, log, snapshots
@@ -94,6 +94,24 @@ def test_snapshots_are_only_a_cache(start: Callable[..., Node]) -> None:
     with node.store.write() as transaction:
         transaction.add_snapshot(Snapshot(1, 10**6, "from", "the future"))
     assert live_state(start()) == right
+
+
+def test_a_long_snapshot_is_compressed(start: Callable[..., Node], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ocucb.service.experiment_cache.MIN_COMPRESSED", 100)
+    node = start(limits=Limits(sweep=3600.0, snapshot=20))
+    node.create(arms=list(range(500)))
+    node.play(30)
+    wait_until(lambda: count_snapshots(node) >= 1, "a snapshot is kept")
+    right = live_state(node)
+    with node.store.read() as transaction:
+        (snapshot,) = transaction.read_snapshots(1)
+    state = decode_snapshot(snapshot)
+    assert state is not None
+    assert len(snapshot.data) < len(json.dumps(state.to_dict())) / 3
+    assert folded_state(node.store, snapshots=True) == right
+    assert node.replay().problem is None
+    for data in (snapshot.data[:-100], snapshot.data[:50] + "AAAA" + snapshot.data[54:]):
+        assert decode_snapshot(snapshot._replace(data=data)) is None
 
 
 def shorten(node: Node, seq: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ def test_an_older_schema_is_brought_up_with_all_that_is_in_it(address: str, tmp_
     store.close()
     node = Node(address)
     known = [
-        entry.statistics and replace(entry.statistics, pending=None)  # type: ignore[arg-type]
+        entry.statistics and entry.statistics._replace(pending=None)  # type: ignore[arg-type]
         for entry in log
     ]
     assert node.log("old") == [

@@ -7,11 +7,12 @@ import queue
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
+
 from ocucb.service.callers import LoopCaller, PendingRequest, deliver
 from ocucb.service.errors import BusyError, UnavailableError
-from ocucb.service.held_requests import HeldRequests
 from ocucb.service.requests import Inspect
-from ocucb.service.waiting_requests import WaitingRequests
+from ocucb.service.waiting_requests import HeldRequests, WaitingRequests
 
 LONG = 1e6  # seconds
 
@@ -97,6 +98,32 @@ def test_those_for_whom_there_is_no_room_are_told_so() -> None:
     waiting.close()
     waiting.submit([pending(box)])
     assert [type(one.error) for one in box.answered] == [BusyError, UnavailableError]
+
+
+def test_an_answer_that_cannot_be_given_keeps_no_other_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Any] = []
+
+    class Queue:
+        def submit(self, requests: Sequence[PendingRequest]) -> None:
+            for one in requests:
+                one.answer = 1
+            deliver(requests)
+            deliver(requests)  # nobody is told twice
+
+    def fail(one: PendingRequest) -> None:
+        raise ValueError("gone")
+
+    async def ask() -> None:
+        caller = LoopCaller(Queue())
+        caller.submit(Inspect("x"), None, fail)
+        caller.submit(Inspect("x"), None, lambda one: told.append(one.result()))
+        while not told:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(ask())
+    assert told == [1]
+    assert "an answer could not be given" in caplog.text
 
 
 def test_what_is_asked_in_a_few_turns_is_handed_over_together() -> None:

@@ -14,18 +14,8 @@ from ocucb.memory import Memory
 from ocucb.service.callers import LoopCaller, PendingRequest
 from ocucb.service.engine import Limits
 from ocucb.service.errors import UnavailableError
-from ocucb.service.requests import (
-    AddArm,
-    Decide,
-    Decision,
-    Expire,
-    ImportLog,
-    Inspect,
-    Request,
-    RetireArm,
-    Reward,
-    SetStatus,
-)
+from ocucb.service.replies import Decision
+from ocucb.service.requests import AddArm, Decide, Expire, ImportLog, Inspect, Request, RetireArm, Reward, SetStatus
 from service.helpers import ManualClock, Node, folded_state, live_state
 
 BATCHES, SIZE = 30, 25

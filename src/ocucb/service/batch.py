@@ -46,6 +46,7 @@ class Batch:
     def __init__(self, cache: ExperimentCache, targets: Iterable[Target], now: int, tokens: Tokens) -> None:
         self.now, self.tokens = now, tokens
         self.api_key = ""  # of whoever is served just now
+        self.verified_keys: set[str] = set()
         self.served = False
         self._cache = cache
         self.by_id = {state.id: state for target in targets if (state := cache.find(target)) is not None}
@@ -57,7 +58,7 @@ class Batch:
         self.found_decisions: dict[int, dict[int, DecisionAndOutcome]] = {}
         self._records_before: dict[int, ExperimentRecord] = {}
         self._entries: list[tuple[int, Entry]] = []
-        self._new_idempotency_records: list[tuple[int, IdempotencyRecord]] = []
+        self.new_idempotency_records: list[tuple[int, IdempotencyRecord]] = []
         self._corrections: dict[tuple[int, int], Entry] = {}
         self._parts: dict[tuple[int, int], dict[str, float]] = {}
         self._new_parts: list[tuple[int, int, str, float]] = []
@@ -246,17 +247,12 @@ class Batch:
 
     def add_idempotency_record(self, state: ExperimentState, record: IdempotencyRecord) -> None:
         """Note the answer that an idempotency key stands for, to be written."""
-        self._new_idempotency_records.append((state.id, record))
+        self.new_idempotency_records.append((state.id, record))
         self.idempotency_records.setdefault(state.id, {})[record.api_key, record.idempotency_key] = record
 
     def note_change(self, action: str, experiment: str, **details: Any) -> None:
         """Note for the audit log what whoever is served just now has changed, to be written."""
         self._changes.append(Change(self.now, self.api_key, action, experiment, details))
-
-    @property
-    def new_idempotency_keys(self) -> int:
-        """How many idempotency keys were noted."""
-        return len(self._new_idempotency_records)
 
     def read_entries(self, state: ExperimentState, first: int, size: int) -> list[Entry]:
         """Return entries of the log, those of this batch included."""
@@ -269,8 +265,8 @@ class Batch:
         changed = [state for state in self.by_id.values() if state.seq != self._records_before[state.id].seq]
         transaction = self.transaction
         transaction.append_entries(self._entries)
-        if self._new_idempotency_records:
-            transaction.add_idempotency_keys(self._new_idempotency_records)
+        if self.new_idempotency_records:
+            transaction.add_idempotency_keys(self.new_idempotency_records)
         if self._changes:
             add_changes(transaction, self._changes)
         if self._new_parts:

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias, overload
 
 from ocucb.service.errors import UnavailableError
-from ocucb.service.requests import (
-    AddArm,
+from ocucb.service.replies import (
     Answer,
     ArmPage,
-    AskVerdict,
     Changed,
-    Correct,
     Corrected,
+    Decision,
+    Rewarded,
+    UnreadVerdict,
+    UnreadView,
+    View,
+)
+from ocucb.service.requests import (
+    AddArm,
+    AskVerdict,
+    Correct,
     Create,
     Decide,
-    Decision,
     Delete,
     ImportLog,
     Inspect,
@@ -30,16 +38,13 @@ from ocucb.service.requests import (
     Request,
     RetireArm,
     Reward,
-    Rewarded,
     SetShares,
     SetStatus,
     SetWinnerRule,
-    UnreadVerdict,
-    UnreadView,
-    View,
 )
 from ocucb.verdict import Verdict
 
+logger = logging.getLogger(__name__)
 TIMEOUT = 10.0  # seconds
 MAX_GATHERED = 256  # requests, before they are handed over in any case
 Change: TypeAlias = Create | SetStatus | Delete | AddArm | RetireArm | SetShares | SetWinnerRule | ImportLog
@@ -55,7 +60,19 @@ class Caller(Protocol):
 class PendingRequest:
     """A request that waits for its answer or its error, and the id of the API key it was made with."""
 
-    __slots__ = ("_claims", "answer", "api_key", "asked", "caller", "deadline", "error", "request", "target", "waiter")
+    __slots__ = (
+        "_claims",
+        "answer",
+        "api_key",
+        "asked",
+        "caller",
+        "deadline",
+        "error",
+        "request",
+        "target",
+        "timed_out",
+        "waiter",
+    )
 
     def __init__(
         self,
@@ -71,6 +88,7 @@ class PendingRequest:
         self.target: str | int | None = None  # the experiment it is about, once the engine has looked
         self.answer: Answer | None = None
         self.error: Exception | None = None
+        self.timed_out: UnavailableError | None = None  # said by the caller: the engine may still set the two above
         self._claims: list[bool] = []
 
     def claim(self) -> bool:
@@ -94,8 +112,9 @@ class PendingRequest:
 
     def result(self) -> Answer:
         """Return the answer, or raise the error."""
-        if self.error is not None:
-            raise self.error.with_traceback(None)  # one error may be raised for many, and must not grow
+        error = self.timed_out or self.error
+        if error is not None:
+            raise error.with_traceback(None)  # one error may be raised for many, and must not grow
         if self.answer is None:
             raise UnavailableError("the request was not answered; try again")
         return self.answer.read() if isinstance(self.answer, UnreadView | UnreadVerdict) else self.answer
@@ -150,7 +169,7 @@ class ThreadCaller:
         pending = PendingRequest(request, self, threading.Event(), api_key, self._timeout)
         self._queue.submit([pending])
         if not pending.waiter.wait(self._timeout):
-            raise _timed_out(self._timeout, [pending])
+            pending.timed_out = _timed_out(self._timeout, [pending])
         return pending.result()
 
     def deliver(self, answered: list[PendingRequest]) -> None:
@@ -171,10 +190,24 @@ class LoopCaller:
     def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT) -> None:
         self._queue, self._timeout = queue, timeout
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[float, PendingRequest]] = deque()
+        self._waiting: deque[PendingRequest] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._new: list[PendingRequest] = []
         self._gathered = 0
+
+    def submit(self, request: Request, api_key: str | None, done: Callable[[PendingRequest], None]) -> PendingRequest:
+        """Ask, and have `done` called in the loop with the request, once it is answered or has waited too long."""
+        pending = PendingRequest(request, self, done, api_key, self._timeout)
+        waiting = self._waiting
+        while waiting and waiting[0].waiter is None:
+            waiting.popleft()
+        waiting.append(pending)
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._timeout, self._time_out)
+        self._new.append(pending)
+        if len(self._new) == 1:
+            self._loop.call_soon(self._hand_over)
+        return pending
 
     @overload
     async def ask(self, request: Decide, api_key: str | None = None) -> tuple[Decision, ...]: ...
@@ -194,71 +227,61 @@ class LoopCaller:
     async def ask(self, request: Request, api_key: str | None = None) -> Answer: ...
     async def ask(self, request: Request, api_key: str | None = None) -> Answer:
         """Return the answer once it is durable, or raise its error. `api_key`: an id; DeniedError if it is revoked."""
-        pending = PendingRequest(request, self, self._loop.create_future(), api_key, self._timeout)
-        self._hand_over(pending)
-        if not await self._wait(pending):
-            raise _timed_out(self._timeout, [pending])
-        return pending.result()
+        return (await self.ask_all([request], api_key))[0].result()
 
     async def ask_all(self, requests: Sequence[Request], api_key: str | None = None) -> list[PendingRequest]:
         """Return many requests with their answers or errors, in order; they may share a batch."""
+        futures = [self._loop.create_future() for _ in requests]
         all_pending = [
-            PendingRequest(request, self, self._loop.create_future(), api_key, self._timeout) for request in requests
+            self.submit(request, api_key, partial(_set_result, future))
+            for request, future in zip(requests, futures, strict=True)
         ]
-        for pending in all_pending:
-            self._hand_over(pending)
-        waiters = [self._wait(pending) for pending in all_pending]
-        answered = [await waiter for waiter in waiters]
-        if not all(answered):
-            raise _timed_out(
-                self._timeout, [pending for pending, done in zip(all_pending, answered, strict=True) if not done]
-            )
+        for future in futures:
+            await future
+        late = [pending for pending in all_pending if pending.timed_out is not None]
+        if late:
+            raise _timed_out(self._timeout, late)
         return all_pending
 
-    def _hand_over(self, pending: PendingRequest) -> None:
-        """Queue a request, with all that is asked in this turn of the loop and the next ones."""
-        self._new.append(pending)
-        if len(self._new) == 1:
-            self._loop.call_soon(self._submit_new)
-
-    def _submit_new(self) -> None:
+    def _hand_over(self) -> None:
+        """Hand over all that was asked in this turn of the loop and the last ones, once a turn brings nothing more."""
         if self._gathered < len(self._new) < MAX_GATHERED:
             self._gathered = len(self._new)
-            self._loop.call_soon(self._submit_new)
+            self._loop.call_soon(self._hand_over)
             return
         new, self._new, self._gathered = self._new, [], 0
         self._queue.submit(new)
 
-    def _wait(self, pending: PendingRequest) -> asyncio.Future[bool]:
-        """Return a future that becomes True with the answer, or False at the timeout."""
-        waiting, waiter = self._waiting, pending.waiter
-        while waiting and waiting[0][1].waiter.done():
-            waiting.popleft()
-        waiting.append((self._loop.time() + self._timeout, pending))
-        if self._timer is None:
-            self._timer = self._loop.call_later(self._timeout, self._time_out)
-        future: asyncio.Future[bool] = waiter
-        return future
-
     def _time_out(self) -> None:
-        now, waiting = self._loop.time(), self._waiting
-        while waiting and (waiting[0][0] <= now or waiting[0][1].waiter.done()):
-            pending = waiting.popleft()[1]
-            if not pending.waiter.done():
-                pending.cancel()
-                pending.waiter.set_result(False)
-        self._timer = self._loop.call_at(waiting[0][0], self._time_out) if waiting else None
+        now, waiting = time.monotonic(), self._waiting
+        while waiting and (waiting[0].waiter is None or waiting[0].deadline <= now):
+            pending = waiting.popleft()
+            if pending.waiter is not None:
+                pending.timed_out = _timed_out(self._timeout, [pending])
+                _finish([pending])
+        left = waiting[0].deadline - now if waiting else 0.0
+        self._timer = self._loop.call_later(left, self._time_out) if waiting else None
 
     def deliver(self, answered: list[PendingRequest]) -> None:
         """Wake the loop; if it has ended, nobody waits."""
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(_wake, answered)
+            self._loop.call_soon_threadsafe(_finish, answered)
 
 
-def _wake(answered: list[PendingRequest]) -> None:
+def _finish(answered: list[PendingRequest]) -> None:
+    """Tell those who wait, each once."""
     for pending in answered:
-        if not pending.waiter.done():
-            pending.waiter.set_result(True)
+        done, pending.waiter = pending.waiter, None
+        if done is not None:
+            try:
+                done(pending)
+            except Exception:  # whatever it is, the others must be told
+                logger.exception("an answer could not be given")
+
+
+def _set_result(future: asyncio.Future[None], _: PendingRequest) -> None:
+    if not future.done():  # as it is if its task was cancelled
+        future.set_result(None)
 
 
 def _timed_out(timeout: float, unanswered: Sequence[PendingRequest]) -> UnavailableError:

@@ -10,7 +10,8 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from starlette.types import Receive, Scope, Send
@@ -49,8 +50,11 @@ class JoinedWrites:
 
     def send(self, data: bytes) -> None:
         """Send a whole answer, after what was written before."""
-        self._written.append(data)
-        self._send()
+        if self._written:
+            self._written.append(data)
+            self._send()
+        else:
+            self._transport.write(data)
 
     def close(self) -> None:
         """Close the connection when all is sent."""
@@ -66,11 +70,11 @@ class JoinedWrites:
 class DirectServer(Protocol):
     """The gateway, as far as connections know it."""
 
-    def begin_direct(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> Any:
-        """Return a POST that can be served without ASGI; None if it cannot."""
+    def begin_direct(self, url: bytes, headers: list[tuple[bytes, bytes]], recognised: Any) -> Any:
+        """Return a POST that can be served without ASGI; None if it cannot. `recognised` is that of the last one."""
 
-    async def serve_direct(self, context: Any) -> tuple[int, bytes, bytes]:
-        """Serve it once its body is there, and return the answer: status, headers as they are sent, and body."""
+    def serve_direct(self, context: Any, respond: Callable[[int, bytes, bytes], None]) -> None:
+        """Serve it once its body is there, and give the answer to `respond`: status, headers as sent, and body."""
 
 
 class _NoEvent:
@@ -81,14 +85,24 @@ class _NoEvent:
 
 
 class DirectCycle:
-    """A request under way that has no ASGI, in the place where uvicorn keeps its own."""
+    """A request under way that has no ASGI, in the places where uvicorn keeps its own and their tasks."""
 
-    __slots__ = ("disconnected", "keep_alive", "response_complete", "task")
-    task: asyncio.Task[None]
+    __slots__ = ("connection", "disconnected", "keep_alive", "response_complete")
     message_event = _NoEvent()
 
-    def __init__(self, keep_alive: bool) -> None:
-        self.keep_alive, self.disconnected, self.response_complete = keep_alive, False, False
+    def __init__(self, connection: Connection, keep_alive: bool) -> None:
+        self.connection, self.keep_alive = connection, keep_alive
+        self.disconnected = self.response_complete = False
+
+    def respond(self, status: int, headers: bytes, body: bytes) -> None:
+        """Send the answer, if somebody is still there."""
+        self.connection.tasks.discard(self)
+        if not self.disconnected:
+            self.connection.send_direct(self, status, headers, body)
+
+    def cancel(self, msg: str | None = None) -> None:
+        """Answer no more: the server has waited long enough for it."""
+        self.disconnected = True
 
 
 class Connection(HttpToolsProtocol):
@@ -97,6 +111,7 @@ class Connection(HttpToolsProtocol):
     _began: float | None = None
     _head: int | None = 0
     _direct: Any = None  # a request that ASGI need not know, while its body arrives
+    _recognised: Any = None  # the key of the last such request
     _body_timer: asyncio.TimerHandle | None = None
     _idle_since: float | None = None  # a direct request was answered
 
@@ -113,7 +128,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._began, self._head = time.monotonic(), 0
-        super().on_message_begin()
+        self.url, self.headers, self.expect_100_continue = b"", [], False
 
     def on_headers_complete(self) -> None:
         self._head = None
@@ -123,7 +138,7 @@ class Connection(HttpToolsProtocol):
             and self.parser.get_method() == b"POST"
             and not self._is_full()
         ):
-            self._direct = self._server.begin_direct(self.url, self.headers)
+            self._direct = self._server.begin_direct(self.url, self.headers, self._recognised)
         if self._direct is None:
             self._start_asgi()
 
@@ -135,6 +150,10 @@ class Connection(HttpToolsProtocol):
         most, app = self.limit_concurrency, self.app
         if self._is_full():
             self.limit_concurrency, self.app = None, _busy
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()  # only ASGI has a scope
+        self.url, self.expect_100_continue = url, expects
+        self.headers += headers
         try:
             super().on_headers_complete()
         finally:
@@ -152,9 +171,10 @@ class Connection(HttpToolsProtocol):
             super().on_message_complete()
             return
         context = self._forget_direct()
-        self.cycle = cycle = DirectCycle(self.parser.should_keep_alive())  # type: ignore[assignment]
-        cycle.task = self.loop.create_task(self._serve_direct(context, cycle))
-        self.tasks.add(cycle.task)
+        self._recognised = context.recognised
+        self.cycle = cycle = DirectCycle(self, self.parser.should_keep_alive())  # type: ignore[assignment]
+        self.tasks.add(cycle)  # type: ignore[arg-type]
+        self._server.serve_direct(context, cycle.respond)  # type: ignore[union-attr]
 
     def _forget_direct(self) -> Any:
         context, self._direct = self._direct, None
@@ -170,16 +190,9 @@ class Connection(HttpToolsProtocol):
         if context.body:
             super().on_body(context.body)
 
-    async def _serve_direct(self, context: Any, cycle: DirectCycle) -> None:
-        try:
-            status, headers, body = await self._server.serve_direct(context)  # type: ignore[union-attr]
-            if not cycle.disconnected:
-                self._send_direct(cycle, status, headers, body)
-        finally:
-            self.tasks.discard(cycle.task)
-
-    def _send_direct(self, cycle: DirectCycle, status: int, headers: bytes, body: bytes) -> None:
-        ours = b"".join([b"%s: %s\r\n" % pair for pair in self.server_state.default_headers])
+    def send_direct(self, cycle: DirectCycle, status: int, headers: bytes, body: bytes) -> None:
+        """Send the answer to a request that has no ASGI."""
+        ours = _default_lines(*self.server_state.default_headers)
         end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
         self._writes.send(b"".join((STATUS_LINE[status], ours, headers, end, body)))
         cycle.response_complete = True
@@ -212,6 +225,11 @@ class Connection(HttpToolsProtocol):
         if self._idle_since is not None and now - self._idle_since > self.timeout_keep_alive:
             return True
         return self._began is not None and now - self._began > MAX_ARRIVAL_SECONDS
+
+
+@lru_cache(4)  # one of them is the date, so they change once a second
+def _default_lines(*headers: tuple[bytes, bytes]) -> bytes:
+    return b"".join([b"%s: %s\r\n" % pair for pair in headers])
 
 
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:

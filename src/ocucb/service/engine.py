@@ -16,7 +16,6 @@ from ocucb.service.callers import PendingRequest, deliver, fail
 from ocucb.service.errors import LogError, ServiceError, StoreError
 from ocucb.service.experiment_cache import ExperimentCache
 from ocucb.service.handlers import handle
-from ocucb.service.held_requests import RETRY_SECONDS, HeldRequests
 from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.ids import Tokens
 from ocucb.service.loader import Loaded, Loader, Target
@@ -24,7 +23,7 @@ from ocucb.service.records import Clock, utc_now
 from ocucb.service.requests import Create, Expire, ImportLog
 from ocucb.service.snapshots import Snapshots
 from ocucb.service.stores import Store, Transaction
-from ocucb.service.waiting_requests import WaitingRequests
+from ocucb.service.waiting_requests import RETRY_SECONDS, HeldRequests, WaitingRequests
 
 logger = logging.getLogger(__name__)
 
@@ -142,7 +141,7 @@ class Engine:
                 batch, starved = self._next_batch()
                 if batch:
                     self._serve(batch, starved)
-                if self._housekeeping.is_due():
+                if time.monotonic() >= self._housekeeping.sweep_at:
                     self._sweep()
                 self._snapshots.store_taken()
             except Exception:  # whatever it is, later requests must be served
@@ -151,7 +150,7 @@ class Engine:
     def _next_batch(self) -> tuple[list[PendingRequest], int | None]:
         """Wait for requests until the next sweep; return those that can be tried, and an experiment locked for long."""
         batch, starved = self._held.take_to_retry()
-        wait = 0.0 if batch else self._housekeeping.seconds_left()
+        wait = 0.0 if batch else max(0.0, self._housekeeping.sweep_at - time.monotonic())
         if len(self._held):
             wait = min(wait, RETRY_SECONDS)
         loaded, new = self._waiting.take(wait)
@@ -204,10 +203,14 @@ class Engine:
         """Return those that can be served now; the others wait for their experiment, or have been cancelled."""
         ready: list[PendingRequest] = []
         created: set[Target] = set()
+        in_memory: set[Target | None] = set()  # those of requests before, so that each is looked for once
         for pending in batch:
             if pending.cancelled:
                 continue
             target = pending.target = target_of(pending.request)
+            if target in in_memory:
+                ready.append(pending)
+                continue
             state = None if target is None else self._cache.find(target)
             if state is not None and self._held.is_locked(state.id):
                 self._hold_locked(state.id, [pending])
@@ -224,6 +227,8 @@ class Engine:
                 self._hold_for_load(target, pending)
                 continue
             ready.append(pending)
+            if state is not None:
+                in_memory.add(target)
         return ready
 
     def _hold_for_load(self, target: Target, pending: PendingRequest) -> None:
@@ -276,7 +281,8 @@ class Engine:
             return self._recover(all_pending, culprit, error)
         self._store_error = None
         self._held.unlock(batch.by_id)
-        self._housekeeping.note_idempotency_keys(batch.new_idempotency_keys)
+        if batch.new_idempotency_records:
+            self._housekeeping.note_idempotency_keys(len(batch.new_idempotency_records))
         for target, pending in new_held:
             held.append(pending)
             self._hold_for_load(target, pending)
@@ -350,8 +356,9 @@ def _answer(batch: Batch, pending: PendingRequest, key_verifier: KeyVerifier | N
     if not pending.claim():
         return
     try:
-        if key_verifier is not None and pending.api_key is not None:
+        if key_verifier is not None and pending.api_key is not None and pending.api_key not in batch.verified_keys:
             key_verifier.verify(pending.api_key)
+            batch.verified_keys.add(pending.api_key)
         batch.api_key = pending.api_key or ""
         pending.answer, pending.error = handle(batch, pending.request), None
     except StoreError:

@@ -21,17 +21,13 @@ from ocucb.service.errors import (
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.ids import make_id
 from ocucb.service.records import SECOND, Entry, IdempotencyRecord
+from ocucb.service.replies import MAX_ARMS_JUDGED, Answer, ArmPage, Changed, Decision, UnreadVerdict, UnreadView, View
 from ocucb.service.requests import (
-    MAX_ARMS_JUDGED,
     AddArm,
-    Answer,
-    ArmPage,
     AskVerdict,
-    Changed,
     Correct,
     Create,
     Decide,
-    Decision,
     Delete,
     Expire,
     ImportLog,
@@ -43,11 +39,8 @@ from ocucb.service.requests import (
     SetShares,
     SetStatus,
     SetWinnerRule,
-    UnreadVerdict,
-    UnreadView,
-    View,
 )
-from ocucb.service.reward_handlers import check_open, correct, expire, reward
+from ocucb.service.reward_handlers import correct, expire, reward
 from ocucb.service.text import encode
 from ocucb.suitability import check_verdicts
 
@@ -82,17 +75,15 @@ def _create(batch: Batch, request: Create) -> Changed:
 
 def _decide(batch: Batch, request: Decide) -> tuple[Decision, ...]:
     state = batch.experiment(request.experiment)
-    fingerprint = f"decide {request.count} {'' if request.unit is None else request.unit}"
-    if request.among is not None or request.different:
-        fingerprint = _fingerprint(fingerprint, [request.among, request.different])
+    fingerprint = "" if request.idempotency_key is None else _fingerprint_of_decide(request)
     record = _find_repeated(batch, state, request.idempotency_key, fingerprint)
     if record is not None:
         entries = batch.read_entries(state, record.seq, record.entry_count)
-        return tuple(_decision(state, entry, repeated=True) for entry in entries)
+        return tuple([_decision(state, entry, repeated=True) for entry in entries])
     if state.status == records.PAUSED:
         raise PausedError(state.name)
-    check_open(state)
-    before = _find_sticky(batch, state, request.unit)
+    state.check_open()
+    before = None if request.unit is None else _find_sticky(batch, state, request.unit)
     if before is None:
         state.check_horizon(request.count)
         entries = _make_decisions(batch, state, request)
@@ -103,7 +94,14 @@ def _decide(batch: Batch, request: Decide) -> tuple[Decision, ...]:
     if request.idempotency_key is not None:
         record = _record(batch, request.idempotency_key, fingerprint, entries[0].seq, len(entries))
         batch.add_idempotency_record(state, record)
-    return tuple(_decision(state, entry, repeated=before is not None) for entry in entries)
+    return tuple([_decision(state, entry, repeated=before is not None) for entry in entries])
+
+
+def _fingerprint_of_decide(request: Decide) -> str:
+    fingerprint = f"decide {request.count} {'' if request.unit is None else request.unit}"
+    if request.among is not None or request.different:
+        fingerprint = _fingerprint(fingerprint, [request.among, request.different])
+    return fingerprint
 
 
 def _make_decisions(batch: Batch, state: ExperimentState, request: Decide) -> list[Entry]:
@@ -111,15 +109,16 @@ def _make_decisions(batch: Batch, state: ExperimentState, request: Decide) -> li
         return state.choose_many(batch.now, [batch.tokens.new() for _ in range(request.count)])
     if request.among is not None:
         state.bandit.peek(request.among)  # raises before anything is done
-    _look_for_winner(batch, state)
+    if state.winner_confidence is not None and state.winner is None:
+        _look_for_winner(batch, state, state.winner_confidence)
     unit, among = request.unit, request.among
     return [state.choose(batch.now, batch.tokens.new(), unit, among) for _ in range(request.count)]
 
 
-def _look_for_winner(batch: Batch, state: ExperimentState) -> None:
-    """Note a winner, if one is looked for and there is one. Looked for anew once there are 1 % more rounds."""
-    confidence, rounds = state.winner_confidence, state.bandit.rounds
-    if confidence is None or state.winner is not None or rounds < LOOK_AGAIN * state.looked_at:
+def _look_for_winner(batch: Batch, state: ExperimentState, confidence: float) -> None:
+    """Note a winner, if there is one. Looked for anew once there are 1 % more rounds."""
+    rounds = state.bandit.rounds
+    if rounds < LOOK_AGAIN * state.looked_at:
         return
     state.looked_at = rounds
     best = state.bandit.best(confidence).best
@@ -127,10 +126,10 @@ def _look_for_winner(batch: Batch, state: ExperimentState) -> None:
         _change(batch, state, records.WINNER, arm=best)
 
 
-def _find_sticky(batch: Batch, state: ExperimentState, unit: str | None) -> Entry | None:
+def _find_sticky(batch: Batch, state: ExperimentState, unit: str) -> Entry | None:
     """Return the decision that a unit gets again, if there is one."""
     window = state.definition.sticky
-    entry = None if unit is None or window is None else batch.last_decisions.get(state.id, {}).get(unit)
+    entry = None if window is None else batch.last_decisions.get(state.id, {}).get(unit)
     if entry is None or window is None or _is_retired(state, entry.arm):
         return None
     if entry.deadline is not None and batch.now > entry.deadline:  # its reward would be refused
@@ -142,7 +141,7 @@ def _find_sticky(batch: Batch, state: ExperimentState, unit: str | None) -> Entr
 def _set_status(batch: Batch, request: SetStatus) -> Changed:
     state = batch.experiment(request.experiment)
     if state.status != request.status:
-        check_open(state)
+        state.check_open()
         _change(batch, state, records.RESUMED if request.status == records.ACTIVE else request.status)
     return Changed(state.name, state.seq, state.status)
 
@@ -158,7 +157,7 @@ def _delete(batch: Batch, request: Delete) -> Changed:
 
 def _add_arm(batch: Batch, request: AddArm) -> Changed:
     state = batch.experiment(request.experiment)
-    check_open(state)
+    state.check_open()
     if len(state.labels) >= MAX_ARMS_PER_EXPERIMENT:
         raise RequestError(f"an experiment has {MAX_ARMS_PER_EXPERIMENT} arms at most; split it")
     _change(batch, state, records.ARM_ADDED, arm=request.arm, data={"metadata": request.metadata})
@@ -167,7 +166,7 @@ def _add_arm(batch: Batch, request: AddArm) -> Changed:
 
 def _retire_arm(batch: Batch, request: RetireArm) -> Changed:
     state = batch.experiment(request.experiment)
-    check_open(state)
+    state.check_open()
     if not _is_retired(state, request.arm):
         _change(batch, state, records.ARM_RETIRED, arm=request.arm)
     return Changed(state.name, state.seq, state.status)
@@ -175,7 +174,7 @@ def _retire_arm(batch: Batch, request: RetireArm) -> Changed:
 
 def _set_shares(batch: Batch, request: SetShares) -> Changed:
     state = batch.experiment(request.experiment)
-    check_open(state)
+    state.check_open()
     _change(batch, state, records.SHARES_SET, data={"shares": [list(pair) for pair in request.shares]})
     return Changed(state.name, state.seq, state.status)
 
@@ -183,7 +182,7 @@ def _set_shares(batch: Batch, request: SetShares) -> Changed:
 def _set_winner_rule(batch: Batch, request: SetWinnerRule) -> Changed:
     state = batch.experiment(request.experiment)
     if state.winner_confidence != request.confidence:
-        check_open(state)
+        state.check_open()
         if request.confidence is not None:
             if len(state.labels) > MAX_ARMS_JUDGED:
                 raise RequestError(f"a winner is looked for among {MAX_ARMS_JUDGED} arms at most; split the experiment")
@@ -207,7 +206,7 @@ def _import_log(batch: Batch, request: ImportLog) -> Changed:
     state = batch.experiment(request.experiment)
     fingerprint = _fingerprint("import", [[arm, repr(reward)] for arm, reward in request.log])
     if _find_repeated(batch, state, request.idempotency_key, fingerprint) is None:
-        check_open(state)
+        state.check_open()
         for _, reward in request.log:
             state.definition.check_reward(reward)
         _change(batch, state, records.LOG_IMPORTED, data={"log": [list(pair) for pair in request.log]})

@@ -32,14 +32,6 @@ class Housekeeping:
         self._new_keys = 0
         self._under_way: set[int] = set()
 
-    def seconds_left(self) -> float:
-        """Return the seconds until the next sweep."""
-        return max(0.0, self.sweep_at - time.monotonic())
-
-    def is_due(self) -> bool:
-        """Tell whether it is time for a sweep."""
-        return time.monotonic() >= self.sweep_at
-
     def find_due(self, damaged: Sequence[int], writing: bool) -> list[int]:
         """Return some experiments with decisions whose window has passed, less those damaged or under way already.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ocucb.errors import OcucbError
@@ -171,7 +171,7 @@ def _explain(decision: Entry) -> dict[str, Any]:
     if decision.statistics is None:
         raise LogError(f"entry {decision.seq} does not say what was known of its arm")
     known = {"arm": decision.arm, "deadline": decision.deadline, "probability": decision.probability}
-    return {**known, **asdict(decision.statistics)}
+    return {**known, **decision.statistics._asdict()}
 
 
 def _check_winner(state: ExperimentState, entry: Entry) -> None:

@@ -9,7 +9,6 @@ from ocucb.errors import RewardError
 from ocucb.service import records
 from ocucb.service.batch import Batch
 from ocucb.service.errors import (
-    ArchivedError,
     NoRewardError,
     NotCorrectableError,
     RequestError,
@@ -19,17 +18,12 @@ from ocucb.service.errors import (
 from ocucb.service.exact_sums import sum_of
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.records import Entry
-from ocucb.service.requests import Correct, Corrected, Expire, Reward, Rewarded
+from ocucb.service.replies import Corrected, Rewarded
+from ocucb.service.requests import Correct, Expire, Reward
 
 MAX_EXPIRED_PER_REQUEST = 500
 MAX_PARTS = 100  # of a decision's reward
 REWARDS = (records.REWARD, records.SUMMED, records.DEFAULT)
-
-
-def check_open(state: ExperimentState) -> None:
-    """Raise ArchivedError if an experiment has ended."""
-    if state.status == records.ARCHIVED:
-        raise ArchivedError(state.name)
 
 
 def reward(batch: Batch, request: Reward) -> Rewarded:
@@ -41,7 +35,7 @@ def reward(batch: Batch, request: Reward) -> Rewarded:
             raise RewardConflictError(as_float(outcome.reward), value)
         return Rewarded(request.decision, state.name, "repeated")
     _check_part(state, request.part)
-    check_open(state)
+    state.check_open()
     if outcome is None and decision.deadline is not None and batch.now > decision.deadline:
         outcome = _close_expired(batch, state, decision)
     if outcome is not None:
@@ -84,7 +78,7 @@ def _add_part(
 def correct(batch: Batch, request: Correct) -> Corrected:
     """Put another reward in the place of one that was counted, or void it."""
     state, (decision, outcome) = batch.decision_and_outcome(request.decision, request.visible)
-    check_open(state)
+    state.check_open()
     if outcome is None or outcome.kind not in REWARDS:
         raise NoRewardError
     counted, standing = outcome.at, batch.last_correction(state.id, outcome)

@@ -43,7 +43,9 @@ class Snapshots:
     def schedule(self, state: ExperimentState, entries: int) -> None:
         """Schedule a state `entries` entries after its last snapshot, or as many as pay for its size."""
         new = state.seq - state.snapshot_seq
-        if new >= max(entries, state.size // ARMS_PER_ENTRY) and self._scheduled.empty() and self._taken.empty():
+        if new < entries or new < state.size // ARMS_PER_ENTRY:
+            return
+        if self._scheduled.empty() and self._taken.empty():
             state.snapshot_seq = state.seq
             self._scheduled.put((state.id, state.to_dict()))
 

@@ -17,7 +17,7 @@ def clean_text(name: str, value: object, longest: int = MAX_TEXT_LENGTH) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= longest:
         got = f"{len(value)} characters" if isinstance(value, str) else repr(value)
         raise RequestError(f"{name} must be text of 1 to {longest} characters, got {got}")
-    if "\0" in value or not _encodes(value):
+    if "\0" in value or not (value.isascii() or _encodes(value)):
         raise RequestError(f"{name} must be text without NUL or broken characters, got {value!r}")
     return value
 

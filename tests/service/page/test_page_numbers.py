@@ -16,7 +16,7 @@ from ocucb.noise import NOISES, Bernoulli, Exponential, Gaussian, Noise, Poisson
 from ocucb.policies import UCB
 from ocucb.service.definition import Definition
 from ocucb.service.history import History, Span
-from ocucb.service.requests import View
+from ocucb.service.replies import View
 from ocucb.service.web.page import history_charts, regret
 from ocucb.service.web.page.arms import ARMS_PER_PAGE, COLUMNS, REMEMBERING_COLUMNS, ArmsTable, Sorting
 from ocucb.service.web.page.charts import ChartBand, ChartLine, assign_colours, draw_lines, draw_stack

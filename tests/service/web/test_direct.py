@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from ocucb.service import connections
+from ocucb.service.web.decisions import HOT_ROUTES
 from ocucb.service.web.gateway import Gateway
 from ocucb.service.web.limits import TokenBuckets
+from ocucb.service.web.route_table import ROUTE_POLICIES
 from service.web.api import Api
 
 DECIDE = "POST /v1/experiments/colours/decisions HTTP/1.1"
@@ -23,9 +25,9 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     served: list[Any] = []
     serve = Gateway.serve_direct
 
-    async def noted(self: Gateway, context: Any) -> Any:
+    def noted(self: Gateway, context: Any, respond: Any) -> None:
         served.append(context)
-        return await serve(self, context)
+        serve(self, context, respond)
 
     monkeypatch.setattr(Gateway, "serve_direct", noted)
     return served
@@ -86,6 +88,46 @@ def test_the_answer_is_that_of_asgi(api: Api, direct: list[Any], body: bytes, ro
     heads = [CHANGING.sub(b"", head).lower() for head, _ in answers]
     assert re.sub(rb"content-length: \d+", b"", heads[0]) == re.sub(rb"content-length: \d+", b"", heads[1])
     assert plain(answers[0][1]) == plain(answers[1][1])
+
+
+def test_requests_of_one_connection_may_have_different_keys(api: Api, direct: list[Any]) -> None:
+    """A key that was recognised is remembered for its connection, and asked for each time."""
+    api.create()
+    reads, decides, one, two = api.key("read"), api.key("decide"), api.key("decide"), api.key("decide")
+    with api.raw() as connection:
+        for key, status in ((decides, 200), (decides, 200), (reads, 403), (reads, 403), (decides, 200)):
+            connection.sendall(request(api, key=key))
+            assert read(connection)[0].startswith(b"HTTP/1.1 %d " % status)
+        assert len(direct) == 5
+        for key, status in ((one, 200), (f"{one[:-1]}{'a' if one[-1] != 'a' else 'b'}", 401), (one, 200), ("", 401)):
+            connection.sendall(request(api, key=key or "none"))
+            assert read(connection)[0].startswith(b"HTTP/1.1 %d " % status)
+        connection.sendall(request(api, key=two))
+        assert read(connection)[0].startswith(b"HTTP/1.1 200 ")
+        api.http.delete(f"/v1/keys/{two.split('_')[1]}").raise_for_status()
+        connection.sendall(request(api, key=two))
+        assert read(connection)[0].startswith(b"HTTP/1.1 401 ")
+
+
+def test_what_takes_several_questions_is_answered_past_asgi_too(api: Api, direct: list[Any]) -> None:
+    api.create()
+    with api.raw() as connection:
+        connection.sendall(request(api, b'{"units": ["a", "b"]}'))
+        made = json.loads(read(connection)[1])["decisions"]
+        assert [one["unit"] for one in made] == ["a", "b"]
+        rewards = [{"decision": one["id"], "reward": 1} for one in made]
+        connection.sendall(request(api, json.dumps({"rewards": rewards}).encode(), line="POST /v1/rewards HTTP/1.1"))
+        assert [one["outcome"] for one in json.loads(read(connection)[1])["results"]] == ["counted", "counted"]
+        connection.sendall(request(api, b'{"units": []}'))
+        assert read(connection)[0].startswith(b"HTTP/1.1 422 ")
+    assert len(direct) == 3
+
+
+def test_hot_routes_need_a_key_and_are_called_by_the_gateway() -> None:
+    for name in HOT_ROUTES:
+        policy = ROUTE_POLICIES[name]
+        assert policy.direct, name
+        assert policy.role is not None, name
 
 
 def test_a_media_type_and_a_rate_are_checked_as_ever(

@@ -15,7 +15,7 @@ from ocucb import __version__
 from ocucb.service.engine import Limits
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.tables import log
-from ocucb.service.web import experiment_metrics
+from ocucb.service.web import metrics
 from ocucb.service.web.docs import describe
 from ocucb.service.web.messages import BODIES, read
 from ocucb.service.web.metrics import Metrics
@@ -216,7 +216,7 @@ def test_the_documentation_needs_nothing_from_elsewhere(lasting: Api) -> None:
 
 
 def test_numbers_of_each_experiment(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experiment_metrics, "MAX_EXPERIMENTS", 2)
+    monkeypatch.setattr(metrics, "MAX_EXPERIMENTS", 2)
     for name in ("colours", "shapes", "sizes", "songs"):
         api.create(name)
         decision = api.decide(name)["id"]

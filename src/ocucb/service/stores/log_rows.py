@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import select
@@ -17,15 +15,13 @@ from ocucb.service.records import Entry
 from ocucb.service.stores.tables import log
 from ocucb.service.text import decode, encode
 
-_STATISTICS = [field.name for field in fields(ArmStatistics)]
 _PLACE = Entry._fields.index("statistics")
-LOG_COLUMNS = [log.c[name] for name in (*Entry._fields[:_PLACE], *_STATISTICS, *Entry._fields[_PLACE + 1 :])]
+LOG_COLUMNS = [log.c[name] for name in (*Entry._fields[:_PLACE], *ArmStatistics._fields, *Entry._fields[_PLACE + 1 :])]
 COLUMN_KINDS = {  # as a file of an archive has them
     column.name: {"BIGINT": "integer", "FLOAT": "number"}.get(str(column.type).partition("(")[0], "text")
     for column in LOG_COLUMNS
 }
-_statistics_values = attrgetter(*_STATISTICS)
-_NO_STATISTICS = (None,) * len(_STATISTICS)
+_NO_STATISTICS = (None,) * len(ArmStatistics._fields)
 _OUTCOME, _CORRECTION = log.alias("outcome"), log.alias("correction")
 SELECT_DECISIONS = select(
     *LOG_COLUMNS,
@@ -69,7 +65,7 @@ def to_row(experiment: int, entry: Entry) -> tuple[Any, ...]:
     """Return the row of an entry: its experiment, and then the columns of the log."""
     seq, kind, at, arm, *rest, statistics, probability, data = entry
     label = None if arm is None else str(arm) if type(arm) is int else encode(arm)
-    known = _NO_STATISTICS if statistics is None else _statistics_values(statistics)
+    known = _NO_STATISTICS if statistics is None else statistics
     return (experiment, seq, kind, at, label, *rest, *known, probability, None if data is None else encode(data))
 
 

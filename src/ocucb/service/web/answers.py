@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from ocucb.service import requests
+from ocucb.service import replies
 from ocucb.service.access import ApiKey
 from ocucb.service.records import ExperimentRecord
-from ocucb.service.requests import View
+from ocucb.service.replies import View
 from ocucb.service.web.family_models import written
 from ocucb.service.web.messages import Label, Time, timestamp
 from ocucb.service.web.metadata import metadata_of
@@ -53,7 +53,7 @@ class Changed(BaseModel):
     status: Status
 
     @classmethod
-    def of(cls, done: requests.Changed) -> Changed:
+    def of(cls, done: replies.Changed) -> Changed:
         """Return what is said of a change."""
         return cls.model_validate({"experiment": done.experiment, "entries": done.seq, "status": done.status})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -80,11 +80,33 @@ class AppState:
         return await self.with_timeout(asyncio.to_thread(work, *given))
 
 
+class RecognisedKey(NamedTuple):
+    """What a request said of its API key, and the id of this."""
+
+    authorization: bytes
+    id: str
+
+
 class RequestContext:
     """One request, as far as the gateway has looked at it: whose key, which headers, and the whole body."""
 
-    __slots__ = ("app_state", "body", "forwarded", "headers", "id", "key", "match", "reason", "route", "span")
+    __slots__ = (
+        "app_state",
+        "began",
+        "body",
+        "forwarded",
+        "headers",
+        "id",
+        "key",
+        "match",
+        "reason",
+        "recognised",
+        "route",
+        "span",
+    )
     match: RouteMatch  # of a request that is served without ASGI
+    recognised: RecognisedKey  # of such a request, too
+    began: float  # when it was there, by time.perf_counter
 
     def __init__(
         self, app_state: AppState, headers: dict[bytes, bytes], request_id: str, forwarded: bool = False

@@ -7,7 +7,8 @@ from typing import Any
 from fastapi import APIRouter
 
 from ocucb.service.errors import DeniedError, UnavailableError
-from ocucb.service.requests import Correct, Corrected
+from ocucb.service.replies import Corrected
+from ocucb.service.requests import Correct
 from ocucb.service.web.answers import CorrectionsTaken
 from ocucb.service.web.app_state import Context
 from ocucb.service.web.documents import body_of, errors

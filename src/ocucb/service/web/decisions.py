@@ -1,18 +1,24 @@
-"""Decisions and their rewards: the two routes that must be fast. The gateway calls them, and sends what they return."""
+"""Decisions and their rewards: the two routes that must be fast. The gateway calls them, and sends what they return.
+
+Most requests are one question to the engine. For these there is a pair of plain functions, what to ask and what to
+answer, which the gateway calls without a task between them: a task costs as much as the decision.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 from collections import defaultdict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 from fastapi import APIRouter
 from pydantic_core import from_json, to_json
 
-from ocucb.labels import Label
+from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import DeniedError, UnavailableError
-from ocucb.service.requests import Decide, Decision, Reward, Rewarded
+from ocucb.service.replies import Decision, Rewarded
+from ocucb.service.requests import Decide, Request, Reward
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.answers import DecisionsMade, RewardsTaken, RewardTaken
 from ocucb.service.web.app_state import Context, RequestContext
@@ -39,25 +45,46 @@ async def decide(name: str, context: Context) -> bytes:
         passed = await pass_on(context, home, f"/v1/experiments/{name}/decisions", context.body, key is not None)
         if passed is not None:
             return passed
-    wanted = read(DecisionsWanted, context.body) if context.body else _ANY
-    among = None if wanted.among is None else tuple(wanted.among)
+    wanted = _decisions_wanted(context)
     if wanted.units is None:
-        asked = Decide(name, wanted.count, wanted.unit, key, among, wanted.different)
-        made = await context.caller.ask(asked, context.key.id)
-    else:
-        made = await _decide_for_units(context, name, wanted.units, key, among)
-    if context.app_state.forwarder is not None:
-        context.app_state.forwarder.learn(made[0].id, name)
-    new = sum(not decision.repeated for decision in made)
-    context.app_state.metrics.decisions.inc(new)
-    context.app_state.metrics.experiments.decided(name, new)
+        return _tell_decisions(context, name, await context.caller.ask(_decide(wanted, name, key), context.key.id))
+    return _tell_decisions(context, name, await _decide_for_units(context, name, wanted, key))
+
+
+def _ask_decide(context: RequestContext, name: str) -> Decide | None:
+    if context.app_state.forwarder is not None and home_of(context, name) is not None:
+        return None
+    wanted = _decisions_wanted(context)
+    return None if wanted.units is not None else _decide(wanted, name, context.idempotency_key())
+
+
+def _answer_decide(context: RequestContext, asked: PendingRequest, name: str) -> bytes:
+    return _tell_decisions(context, name, cast("tuple[Decision, ...]", asked.result()))
+
+
+def _decisions_wanted(context: RequestContext) -> DecisionsWanted:
+    return read(DecisionsWanted, context.body) if context.body else _ANY
+
+
+def _decide(wanted: DecisionsWanted, name: str, key: str | None) -> Decide:
+    among = None if wanted.among is None else tuple(wanted.among)
+    return Decide(name, wanted.count, wanted.unit, key, among, wanted.different)
+
+
+def _tell_decisions(context: RequestContext, name: str, made: tuple[Decision, ...]) -> bytes:
+    """Count decisions, and return them as they are answered."""
+    app_state = context.app_state
+    if app_state.forwarder is not None:
+        app_state.forwarder.learn(made[0].id, name)
+    app_state.metrics.experiments.decided(name, sum([not decision.repeated for decision in made]))
     return _json({"decisions": [_plain(decision) for decision in made]})
 
 
 async def _decide_for_units(
-    context: RequestContext, name: str, units: list[str], key: str | None, among: tuple[Label, ...] | None
+    context: RequestContext, name: str, wanted: DecisionsWanted, key: str | None
 ) -> tuple[Decision, ...]:
     """Make a decision for each unit. If one fails all are refused; a retry with the same key makes none twice."""
+    units, among = wanted.units or [], None if wanted.among is None else tuple(wanted.among)
     keys = [
         None if key is None else hashlib.sha256(f"{place} {key}".encode()).hexdigest() for place in range(len(units))
     ]
@@ -88,13 +115,33 @@ async def reward(context: Context) -> bytes:
         passed = await pass_on(context, home, "/v1/rewards", context.body, repeatable=True)
         if passed is not None:
             return passed
-    one = Reward(decision, given.reward or 0.0, context.key.experiments, given.part)
     try:
-        taken = await context.caller.ask(one, context.key.id)
+        (asked,) = await context.caller.ask_all([_reward(context, given)], context.key.id)
     except Exception as error:
         context.app_state.metrics.rewards.labels(problem_of(error).code).inc()
         raise
-    context.app_state.metrics.rewards.labels(taken.outcome).inc()
+    return _answer_reward(context, asked)
+
+
+def _ask_reward(context: RequestContext) -> Reward | None:
+    given = read(Rewards, context.body)
+    if given.rewards is not None or home_of_decision(context, given.decision or "") is not None:
+        return None
+    return _reward(context, given)
+
+
+def _reward(context: RequestContext, given: Rewards) -> Reward:
+    return Reward(given.decision or "", given.reward or 0.0, context.key.experiments, given.part)
+
+
+def _answer_reward(context: RequestContext, asked: PendingRequest) -> bytes:
+    rewards, one = context.app_state.metrics.rewards, cast("Reward", asked.request)
+    try:
+        taken = cast("Rewarded", asked.result())
+    except Exception as error:
+        rewards.labels(problem_of(error).code).inc()
+        raise
+    rewards.labels(taken.outcome).inc()
     _note(context, taken, one.value)
     return _json(taken._asdict())
 
@@ -163,7 +210,7 @@ def _plain(decision: Decision) -> dict[str, Any]:
         "unit": decision.unit,
         "at": timestamp(decision.at),
         "deadline": None if decision.deadline is None else timestamp(decision.deadline),
-        "statistics": decision.statistics,
+        "statistics": decision.statistics._asdict(),
         "probability": decision.probability,
         "repeated": decision.repeated,
     }
@@ -171,3 +218,16 @@ def _plain(decision: Decision) -> dict[str, Any]:
 
 def _json(data: dict[str, Any]) -> bytes:
     return to_json(data, inf_nan_mode="null")
+
+
+class HotRoute(NamedTuple):
+    """What a request asks of the engine, None if that takes more than one question; and how it is answered."""
+
+    ask: Callable[..., Request | None]
+    answer: Callable[..., bytes]
+
+
+HOT_ROUTES = {
+    "POST /v1/experiments/{name}/decisions": HotRoute(_ask_decide, _answer_decide),
+    "POST /v1/rewards": HotRoute(_ask_reward, _answer_reward),
+}

@@ -11,6 +11,7 @@ from ocucb.labels import Label
 from ocucb.service.callers import Change
 from ocucb.service.definition import Definition
 from ocucb.service.records import ExperimentRecord
+from ocucb.service.replies import View
 from ocucb.service.requests import (
     AddArm,
     AskVerdict,
@@ -21,7 +22,6 @@ from ocucb.service.requests import (
     SetShares,
     SetStatus,
     SetWinnerRule,
-    View,
 )
 from ocucb.service.text import clean_text
 from ocucb.service.web.answers import (
@@ -152,7 +152,7 @@ async def list_arms(
         ArmSeen(
             arm=arm,
             retired=retired,
-            statistics=ArmStatistics(**vars(known)),
+            statistics=ArmStatistics(**known._asdict()),
             metadata=page.added.get(arm, about.get(arm)),
         )
         for arm, retired, known in zip(page.arms, page.retired, page.statistics, strict=True)

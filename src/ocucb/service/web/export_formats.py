@@ -109,7 +109,7 @@ def _plain(head: ExperimentRecord, entry: Entry, outcome: Entry | None) -> dict[
         "unit": entry.unit,
         "at": timestamp(entry.at),
         "deadline": None if entry.deadline is None else timestamp(entry.deadline),
-        "statistics": entry.statistics,
+        "statistics": {} if entry.statistics is None else entry.statistics._asdict(),
         "probability": entry.probability,
         "outcome": outcome_of(outcome),
         "reward": None if outcome is None else outcome.reward,
@@ -133,7 +133,7 @@ def _as_json(head: ExperimentRecord, entry: Entry, outcome: Entry | None) -> byt
 
 def _as_csv(head: ExperimentRecord, entry: Entry, outcome: Entry | None) -> bytes:
     plain = _plain(head, entry, outcome)
-    flat = {**plain, **vars(plain["statistics"])}
+    flat = {**plain, **plain["statistics"]}
     return _row(_neutralised(flat[column]) if column in TEXT_COLUMNS else flat[column] for column in COLUMNS)
 
 
@@ -151,7 +151,7 @@ def _row(values: Iterable[Any]) -> bytes:
 def _as_row(head: ExperimentRecord, entry: Entry, outcome: Entry | None) -> tuple[Any, ...]:
     times = {"at": entry.at, "deadline": entry.deadline, "outcome_at": None if outcome is None else outcome.at}
     plain = _plain(head, entry, outcome)
-    flat = {**plain, **vars(plain["statistics"]), "arm": str(entry.arm), **times}
+    flat = {**plain, **plain["statistics"], "arm": str(entry.arm), **times}
     return tuple(flat[column] for column in COLUMNS)
 
 

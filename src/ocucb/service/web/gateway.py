@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeAlias
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import StoreError, UnavailableError
 from ocucb.service.web.admission import Admission, check_role
-from ocucb.service.web.app_state import CONTEXT, AppState, RequestContext
+from ocucb.service.web.app_state import CONTEXT, AppState, RecognisedKey, RequestContext
+from ocucb.service.web.decisions import HOT_ROUTES
 from ocucb.service.web.errors import Problem, Refusal, problem_of
 from ocucb.service.web.forwarding import Answered, Forwarded, HomeRefusal
 from ocucb.service.web.headers import ResponseSender, api_head
@@ -42,6 +47,8 @@ MAX_FORM_BYTES = 100_000
 MAX_URL_LENGTH = 8192
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _CLIENT_CLOSED_REQUEST = 499
+Respond: TypeAlias = Callable[[int, bytes, bytes], None]
+"""Takes an answer: its status, its headers as they are sent, and its body."""
 
 
 class Gateway:
@@ -58,15 +65,16 @@ class Gateway:
             "import": settings.largest_import,
         }
         self._direct_routes: dict[bytes, RouteMatch] = {}
+        self._tasks: set[asyncio.Future[None]] = set()
         self._node_name, self._request_numbers = secrets.token_hex(6), itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await (_close_websocket(receive, send) if scope["type"] == "websocket" else self._app(scope, receive, send))
             return
-        began = time.perf_counter()
         headers = {name: value for name, value in scope["headers"] if name in USED_HEADERS}
         context = RequestContext(self._app_state, headers, self._request_id(headers.get(b"x-request-id")))
+        context.began = time.perf_counter()
         response = ResponseSender(send, context.id)
         if self._tracing is not None:
             context.span = self._tracing.start(scope["method"], headers)
@@ -77,7 +85,7 @@ class Gateway:
         except Exception as error:
             await self._answer_error(error, context, scope, receive, response)
         finally:
-            self._record_answer(context, scope["method"], response.status, time.perf_counter() - began)
+            self._record_answer(context, scope["method"], response.status)
 
     def _request_id(self, given: bytes | None) -> str:
         if given is not None and _REQUEST_ID.fullmatch(given):
@@ -100,10 +108,13 @@ class Gateway:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
             await self._app({**scope, "method": method}, _replay_body(context.body, receive), response)
 
-    def begin_direct(self, url: bytes, headers: list[tuple[bytes, bytes]]) -> RequestContext | None:
+    def begin_direct(
+        self, url: bytes, headers: list[tuple[bytes, bytes]], recognised: RecognisedKey | None
+    ) -> RequestContext | None:
         """Return a POST of which only the body is missing, if it can be served without ASGI.
 
-        So it can if its route is direct, its key is known, and its body is of a size that can be taken.
+        So it can if its route is direct, its key is known, and its body is of a size that can be taken. `recognised` is
+        the key of the last such request of the same connection, which mostly had the same.
         """
         match = self._direct_routes.get(url) or self._find_direct(url)
         if match is None:
@@ -112,11 +123,12 @@ class Gateway:
         length = known.get(b"content-length", b"0")
         if b"transfer-encoding" in known or b"expect" in known or not length.isdigit() or len(length) > 18:
             return None
-        key = self._admission.identify(known)
+        key = self._admission.identify(known, recognised)
         if key is None or int(length) > self._max_body_bytes[match.route.policy.size or "body"]:
             return None
         context = RequestContext(self._app_state, known, self._request_id(known.get(b"x-request-id")))
         context.match, context.route, context.key = match, match.route, key
+        context.recognised = RecognisedKey(known[b"authorization"], key.id)
         return context
 
     def _find_direct(self, url: bytes) -> RouteMatch | None:
@@ -126,17 +138,49 @@ class Gateway:
             match = self._routes.find(unquote(url.decode("ascii")), "POST")
         except (UnicodeDecodeError, Refusal):
             return None
-        if not match.route.policy.direct or match.route.policy.role is None:
+        if match.route.name not in HOT_ROUTES:
             return None
         if len(self._direct_routes) >= MAX_REMEMBERED_PATHS:
             self._direct_routes.clear()
         self._direct_routes[url] = match
         return match
 
-    async def serve_direct(self, context: RequestContext) -> tuple[int, bytes, bytes]:
-        """Serve what `begin_direct` began, once its body is there; return status, headers as sent, and body."""
-        answer = await self._answer(context)
-        return answer.status, api_head(len(answer.body), context.id, answer.headers), answer.body
+    def serve_direct(self, context: RequestContext, respond: Respond) -> None:
+        """Serve what `begin_direct` began, once its body is there, and give the answer to `respond`, now or later."""
+        context.began = time.perf_counter()
+        if self._tracing is not None:
+            context.span = self._tracing.start("POST", context.headers)
+        match = context.match
+        try:
+            self._admission.take_turn(context.key)
+            check_role(context.key, match)
+            _check_media(context, match.route.policy)
+            asked = HOT_ROUTES[match.route.name].ask(context, **match.parameters)
+        except Exception as error:
+            self._respond(context, respond, self._refuse(error, context))
+            return
+        if asked is None:
+            task = asyncio.ensure_future(self._serve_in_task(context, respond))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            self._app_state.caller.submit(asked, context.key.id, partial(self._finish_direct, context, respond))
+
+    def _finish_direct(self, context: RequestContext, respond: Respond, done: PendingRequest) -> None:
+        match = context.match
+        try:
+            answer = Answered(200, HOT_ROUTES[match.route.name].answer(context, done, **match.parameters), {})
+        except Exception as error:
+            answer = self._refuse(error, context)
+        self._respond(context, respond, answer)
+
+    async def _serve_in_task(self, context: RequestContext, respond: Respond) -> None:
+        """Serve a request that has to wait for more than one answer of the engine."""
+        self._respond(context, respond, await self._answer(context, context.match))
+
+    def _respond(self, context: RequestContext, respond: Respond, answer: Answered) -> None:
+        self._record_answer(context, "POST", answer.status)
+        respond(answer.status, api_head(len(answer.body), context.id, answer.headers), answer.body)
 
     async def serve_forwarded(self, request: Forwarded) -> Answered:
         """Serve a request that another node has passed on, as if its caller had come here; it stays here."""
@@ -150,41 +194,40 @@ class Gateway:
             self._app_state, headers, self._request_id(request.request_id.encode()), forwarded=True
         )
         context.body = request.body.encode()
-        return await self._answer(context, request.path)
-
-    async def _answer(self, context: RequestContext, forwarded: str | None = None) -> Answered:
-        """Serve a POST that has come whole: by a caller of ours, or with its path by another node."""
-        began = time.perf_counter()
+        context.began = time.perf_counter()
         if self._tracing is not None:
             context.span = self._tracing.start("POST", context.headers)
-        answer = Answered(500, b"", {})
         try:
-            if forwarded is None:
-                self._admission.take_turn(context.key)
-                check_role(context.key, context.match)
-                _check_media(context, context.match.route.policy)
-            else:
-                await self._admit_forwarded(context, forwarded)
-            match = context.match
-            answer = Answered(200, await match.route.endpoint(context=context, **match.parameters), {})
-        except HomeRefusal as refusal:
-            answer = refusal.answer
+            answer = await self._answer(context, await self._admit_forwarded(context, request.path))
         except Exception as error:
-            problem = self._note_problem(error, context)
-            not_stored = isinstance(error, UnavailableError) and error.not_stored
-            answer = Answered(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
-        finally:
-            self._record_answer(context, "POST", answer.status, time.perf_counter() - began)
+            answer = self._refuse(error, context)
+        self._record_answer(context, "POST", answer.status)
         return answer
 
-    async def _admit_forwarded(self, context: RequestContext, path: str) -> None:
-        context.match = match = self._routes.find(path, "POST")
+    async def _answer(self, context: RequestContext, match: RouteMatch) -> Answered:
+        """Call the endpoint of a direct route."""
+        try:
+            return Answered(200, await match.route.endpoint(context=context, **match.parameters), {})
+        except Exception as error:
+            return self._refuse(error, context)
+
+    def _refuse(self, error: Exception, context: RequestContext) -> Answered:
+        """Return an error as an answer of JSON."""
+        if isinstance(error, HomeRefusal):
+            return error.answer
+        problem = self._note_problem(error, context)
+        not_stored = isinstance(error, UnavailableError) and error.not_stored
+        return Answered(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
+
+    async def _admit_forwarded(self, context: RequestContext, path: str) -> RouteMatch:
+        match = self._routes.find(path, "POST")
         context.route = route = match.route
         if not route.policy.forwards or route.policy.role is None or route.policy.size is None:
             raise Refusal(404, "requests for this path are not passed on")
         if len(context.body) > self._max_body_bytes[route.policy.size]:
             raise Refusal(413, "the body is too large; send it in parts")
         await self._admission.admit(context, match, None)
+        return match
 
     async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:
         seconds = self._settings.patience * max(1.0, most / self._settings.largest_body)
@@ -218,8 +261,8 @@ class Gateway:
             logger.error("a request failed", exc_info=error, extra={"fields": {"request_id": context.id}})
         return problem
 
-    def _record_answer(self, context: RequestContext, method: str, status: int, seconds: float) -> None:
-        route = context.route
+    def _record_answer(self, context: RequestContext, method: str, status: int) -> None:
+        route, seconds = context.route, time.perf_counter() - context.began
         if self._tracing is not None and context.span is not None:
             template = "unmatched" if route is None else route.template
             self._tracing.end(context.span, method, template, status, context.id, context.key.id)

@@ -37,14 +37,14 @@ _HEADERS = {
     for static in _CACHE
 }
 _NO_ROUTE = RoutePolicy(None)
-_API_LINES = b"".join(b"%s: %s\r\n" % pair for pair in _HEADERS["api", False])
+_API_LINES = b"".join(b"%s: %s\r\n" % pair for pair in _HEADERS["api", False]).decode()
 
 
 def api_head(length: int, request_id: str, own: Mapping[str, str]) -> bytes:
     """Return the headers of an answer of JSON as they are sent, less its status: what `ResponseSender` adds as well."""
-    more = "".join(f"{name.lower()}: {value}\r\n" for name, value in own.items()).encode()
-    begin = b"%scontent-type: application/json\r\ncontent-length: %d\r\n" % (more, length)
-    return b"%s%sx-request-id: %s\r\n" % (begin, _API_LINES, request_id.encode())
+    more = "".join([f"{name.lower()}: {value}\r\n" for name, value in own.items()]) if own else ""
+    begin = f"{more}content-type: application/json\r\ncontent-length: {length}"
+    return f"{begin}\r\n{_API_LINES}x-request-id: {request_id}\r\n".encode()
 
 
 class ResponseSender:

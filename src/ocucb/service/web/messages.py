@@ -372,15 +372,11 @@ def read(model: type[Sent], body: bytes) -> Sent:
         raise invalid_body(error) from None
 
 
+@lru_cache(1000)  # the decisions of a batch are made at one time
 def timestamp(at: int) -> str:
     """Return microseconds since 1970 as RFC 3339, in UTC."""
     second, rest = divmod(at, SECOND)
-    return f"{_second(second)}.{rest:06d}Z"
-
-
-@lru_cache(1000)
-def _second(number: int) -> str:
     try:
-        return (_EPOCH + timedelta(seconds=number)).isoformat()
+        return f"{(_EPOCH + timedelta(seconds=second)).isoformat()}.{rest:06d}Z"
     except OverflowError:  # a clock gone mad must not stop anyone
-        return datetime.max.isoformat(timespec="seconds")
+        return f"{datetime.max.isoformat(timespec='seconds')}.{rest:06d}Z"

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from ocucb.service.engine import Engine
-from ocucb.service.web.experiment_metrics import ExperimentMetrics
 
+MAX_EXPERIMENTS = 1000
+OTHER_EXPERIMENTS = ""  # the label of all experiments beyond these: a name is never empty
 BUCKETS_REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
@@ -60,6 +61,61 @@ class AnswerCounts(Collector):
         yield seconds
 
 
+class _Experiment:
+    """What was counted of one experiment."""
+
+    __slots__ = ("created", "decisions", "reward_sum", "rewards")
+
+    def __init__(self) -> None:
+        self.created, self.decisions, self.rewards, self.reward_sum = time.time(), 0, 0, 0.0
+
+
+class ExperimentCounts(Collector):
+    """Counts decisions and rewards by experiment, as this node has served them since it started. For one thread.
+
+    Plain numbers, as those of the answers; of a bounded number of experiments.
+    """
+
+    def __init__(self) -> None:
+        self._created = time.time()
+        self._experiments: dict[str, _Experiment] = {}
+
+    def decided(self, experiment: str, count: int) -> None:
+        """Count decisions."""
+        if count:
+            found = self._experiments.get(experiment) or self._add(experiment)
+            found.decisions += count
+
+    def rewarded(self, experiment: str, value: float) -> None:
+        """Count a reward."""
+        found = self._experiments.get(experiment) or self._add(experiment)
+        found.rewards += 1
+        found.reward_sum += value
+
+    def _add(self, experiment: str) -> _Experiment:
+        label = experiment if len(self._experiments) < MAX_EXPERIMENTS else OTHER_EXPERIMENTS
+        return self._experiments.setdefault(label, _Experiment())
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the numbers as Prometheus has them."""
+        found = list(self._experiments.items())
+        total = sum(counts.decisions for _, counts in found)
+        yield CounterMetricFamily(
+            "ocucb_decisions", "Decisions made, without repeated ones.", value=total, created=self._created
+        )
+        of_experiment = ["experiment"]
+        decisions = CounterMetricFamily(
+            "ocucb_experiment_decisions", "Decisions made, without repeated ones.", labels=of_experiment
+        )
+        rewards = CounterMetricFamily("ocucb_experiment_rewards", "Rewards that were counted.", labels=of_experiment)
+        sums = GaugeMetricFamily("ocucb_experiment_reward_sum", "The sum of these rewards.", labels=of_experiment)
+        for label, counts in found:
+            decisions.add_metric([label], counts.decisions, created=counts.created)
+            rewards.add_metric([label], counts.rewards, created=counts.created)
+            sums.add_metric([label], counts.reward_sum)
+        yield from (decisions, rewards, sums)
+
+
 class Metrics:
     """The counters of one app, in a registry of their own."""
 
@@ -67,14 +123,14 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.answers = AnswerCounts()
         self.registry.register(self.answers)
-        self.decisions = Counter("ocucb_decisions", "Decisions made, without repeated ones.", registry=self.registry)
+        self.experiments = ExperimentCounts()
+        self.registry.register(self.experiments)
         self.rewards = Counter(
             "ocucb_rewards",
             "Rewards by what became of them: an outcome, or the code of an error.",
             ["outcome"],
             registry=self.registry,
         )
-        self.experiments = ExperimentMetrics(self.registry)
         self.corrections = Counter(
             "ocucb_corrections",
             "Corrections of rewards by what became of them: an outcome, or the code of an error.",

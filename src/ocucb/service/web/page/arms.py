@@ -14,7 +14,7 @@ from ocucb.compiled import Floats
 from ocucb.confidence_sequences import ConfidenceSequences
 from ocucb.labels import Label
 from ocucb.noise import Noise
-from ocucb.service.requests import PAGE_CONFIDENCE, View
+from ocucb.service.replies import PAGE_CONFIDENCE, View
 from ocucb.service.web.page.numbers import places, real, whole
 
 ARMS_PER_PAGE = 50

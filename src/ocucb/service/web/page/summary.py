@@ -11,7 +11,7 @@ import numpy as np
 from ocucb.labels import Label
 from ocucb.memory import Memory, Restart, Window
 from ocucb.policies import OCUCBn, Policy
-from ocucb.service.requests import View
+from ocucb.service.replies import View
 from ocucb.service.web.page import history_charts, regret
 from ocucb.service.web.page.arms import ArmsTable
 from ocucb.service.web.page.charts import Chart, ChartBand, ChartLine, assign_colours, draw_lines, draw_stack
