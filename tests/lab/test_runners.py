@@ -166,3 +166,19 @@ def test_package_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_clusters_are_imported_only_where_they_are_used() -> None:
     check = "import sys, ocucb.lab.simulation; sys.exit(bool({'distributed', 'ray'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_processes_end_with_the_one_that_owns_them() -> None:
+    code = """
+import os, sys, time
+from ocucb.lab.runners import open_executor
+with open_executor("processes:1") as pool:
+    print(pool.submit(os.getpid).result(), flush=True)
+    pool.submit(time.sleep, 3600)
+    sys.stdin.read()
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        assert int(owner.stdout.readline()) != owner.pid
+        owner.kill()
+        owner.communicate(timeout=120)  # until nobody is left who could write: the sleeper would for an hour

@@ -81,9 +81,15 @@ class Snapshots:
         self.store_taken()
 
     def _take_scheduled(self) -> None:
-        while (scheduled := self._scheduled.get()) is not None:
-            self._take(scheduled)
+        while self._take_next():
             self._wake()
+
+    def _take_next(self) -> bool:
+        """Take what is scheduled next; a state that was taken is not kept until there is another."""
+        scheduled = self._scheduled.get()
+        if scheduled is not None:
+            self._take(scheduled)
+        return scheduled is not None
 
     def _take(self, scheduled: tuple[int, dict[str, Any]] | ExperimentState) -> None:
         try:

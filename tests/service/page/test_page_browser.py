@@ -216,7 +216,8 @@ def test_by_keyboard_alone(site: Site, browser: Browser) -> None:
     with site.visit(browser) as seen:
         page = seen.page
         page.goto("/experiments/typed")
-        page.keyboard.type(site.admin)  # the field has the focus
+        expect(page.get_by_label("API key")).to_be_focused()
+        page.keyboard.type(site.admin)
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="typed")).to_be_visible()
         page.keyboard.press("Tab")

@@ -6,10 +6,12 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 
 
 def cores() -> int:
@@ -43,12 +45,26 @@ def processes(count: int) -> Iterator[Executor]:
         context.set_forkserver_preload([name for name in CALLED if name in sys.modules])
     else:
         context = multiprocessing.get_context("spawn")
-    # Ctrl-C reaches every process of a terminal; only the one that owns the store shall act on it.
-    pool = ProcessPoolExecutor(count, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    pool = ProcessPoolExecutor(count, context, _follow_owner)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _follow_owner() -> None:
+    """End with the process that owns the pool, however that ends, and not by Ctrl-C.
+
+    That reaches every process of a terminal; only the one that owns the store shall act on it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_exit_after, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
+def _exit_after(owner: BaseProcess | None) -> None:
+    if owner is not None:
+        owner.join()
+        os._exit(1)
 
 
 POOLS: dict[str, Callable[[int], AbstractContextManager[Executor]]] = {"threads": threads, "processes": processes}
