@@ -39,7 +39,7 @@ class Shape(NamedTuple):
     width: int  # rewards that a lane draws side by side
     batches: int  # of these, before lanes of other runs, which may have to choose, are waited for
     threads: int  # of a block
-    shared: bool  # what is known of arms, but for sums of rewards, stands in the memory that the lanes of a block share
+    shared: bool  # what is known of arms stands in the memory that the lanes of a block share
     registers: int  # of a thread, at most
 
 

@@ -62,7 +62,8 @@ def shape_of(shard: Shard) -> Shape:
         return Shape(1, arms, 0, rough, False, width, batches, THREADS, False, 80)
     keeps = rule.score is None and rule.trend is not Trend.NEITHER and not has_spreads(rule, family)
     if keeps and rule.rho:
-        rough = rough and level_is_stable(rule, arms, 0.5 / scale_of(arms, shard.horizon, rule.rho))
+        # A power and a sum of powers are each too small by less than a unit for every 1 in them.
+        rough = rough and level_is_stable(rule, arms, 1.0 / scale_of(arms, shard.horizon, rule.rho))
     lanes = 8 if arms <= MANY else 32
     slots = -(-arms // lanes)
     # With more arms there is no room for other blocks, nor for what lanes keep by themselves.
