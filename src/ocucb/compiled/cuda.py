@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ cuda: Any = _cuda  # code on the GPU names it, and the simulator puts its own in
 
 THREADS = 128  # of a block
 ALL = 0xFFFFFFFF  # lanes of a warp
+PARTS = 8  # of a launch, at most
+PART_BYTES = 2**23  # that one part writes, at least, if there are several
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "1"
 
 
@@ -72,9 +74,13 @@ class Group(NamedTuple):
     """
 
     lanes: int
+    slot: Any  # (arm) -> its place among those of its lane: lane i has arms i, i + lanes, ...
+    owner: Any  # (arm) -> its lane
+    arm: Any  # (slot, lane) -> what stands there
     of_lane: Any  # (value, lane) -> what this lane has
     largest: Any  # (value) -> the largest
     sum: Any  # (value) -> the sum
+    sum_of_words: Any  # the same, of whole numbers of 32 bits
     first_of_largest: Any  # (value, number) -> the lowest number of those with the largest value
     count: Any  # (flag) -> how many lanes have it set
     first: Any  # (flag) -> the first lane that has it set, -1 if none
@@ -84,14 +90,17 @@ class Group(NamedTuple):
 
 def group_of(lanes: int) -> Group:
     """Return a group of so many lanes: 1, 2, 4, 8, 16 or 32. Lanes that are alone do not wait for others."""
+    steps = lanes.bit_length() - 1
+    slot, owner = device(lambda arm: np.int32(arm >> steps)), device(lambda arm: np.int32(arm & (lanes - 1)))
+    arm_at = device(lambda slot, lane: np.int32(slot * lanes + lane))
     if lanes == 1:
         same = device(lambda value: value)
         number = device(lambda value, number: number)
         one, here = device(lambda flag: 1 if flag else 0), device(lambda flag: 0 if flag else -1)
-        return Group(1, device(lambda value, lane: value), same, same, number, one, here, same, _nothing)
+        own = device(lambda value, lane: value)
+        return Group(1, slot, owner, arm_at, own, same, same, same, number, one, here, same, _nothing)
     exchange: Any = _simulated_exchange if SIMULATED else _make_exchange(lanes)
     flags: Any = _simulated_flags if SIMULATED else _make_flags(lanes)
-    steps = lanes.bit_length() - 1
 
     @device
     def of_lane(value: float, lane: int) -> Any:
@@ -110,6 +119,12 @@ def group_of(lanes: int) -> Group:
         return value
 
     @device
+    def total_of_words(value: Any) -> Any:
+        for step in range(steps):
+            value = np.int32(value + exchange(value, -1, 1 << step))
+        return value
+
+    @device
     def first_of_largest(value: Any, number: Any) -> Any:
         for step in range(steps):
             other, which = exchange(value, -1, 1 << step), exchange(np.int32(number), -1, 1 << step)
@@ -123,10 +138,13 @@ def group_of(lanes: int) -> Group:
 
     @device
     def first(flag: bool) -> Any:
-        return cuda.ffs(flags(flag)) - 1
+        return np.int32(cuda.ffs(flags(flag)) - 1)
 
     any_in_warp, wait = (_simulated_any, _simulated_wait) if SIMULATED else (_any_in_warp, _wait)
-    return Group(lanes, of_lane, largest, total, first_of_largest, count, first, any_in_warp, wait)
+    return Group(
+        lanes, slot, owner, arm_at, of_lane, largest, total, total_of_words, first_of_largest, count, first,
+        any_in_warp, wait,
+    )  # fmt: skip
 
 
 @device
@@ -162,7 +180,7 @@ def _make_flags(lanes: int) -> Any:
 
     @device
     def flags(flag: bool) -> Any:
-        return np.uint32((cuda.ballot_sync(ALL, flag) >> (cuda.laneid & ~(lanes - 1))) & members)
+        return np.uint32((np.uint32(cuda.ballot_sync(ALL, flag)) >> np.uint32(cuda.laneid & ~(lanes - 1))) & members)
 
     return flags
 
@@ -198,27 +216,41 @@ def _simulated_wait() -> None:
 def gpu_kernel(
     function: Callable[..., Any], lanes: int, threads: int, registers: int, shared_bytes: int
 ) -> Callable[..., None]:
-    """Return `launch(groups, *arguments)`: runs a function in so many groups; arrays are read, or else written.
+    """Return `launch(groups, of_groups, *others)`: runs a function in so many groups; arrays are read, or else written.
 
-    Its own code, not that of functions that it calls, may be rearranged as if no number were rounded.
+    of_groups : arrays with a row for each group. They are given in parts, so that what one part wrote can be copied
+        while others are at work. What is written must be among them.
+    The function's own code, not that of functions that it calls, may be rearranged as if no number were rounded.
     """
     made = cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers, fastmath=True)(function)
+    size = lanes if SIMULATED else threads
 
-    def launch(groups: int, *arguments: Any) -> None:
-        given = [_on_gpu(one) if isinstance(one, np.ndarray) else one for one in arguments]
-        size = lanes if SIMULATED else threads
-        made[-(-groups * lanes // size), size, 0, shared_bytes](*given)
+    def launch(groups: int, of_groups: Sequence[npt.NDArray[Any]], *others: Any) -> None:
+        written = sum(one.nbytes for one in of_groups if one.flags.writeable)
+        parts = 1 if SIMULATED else min(PARTS, 1 + written // PART_BYTES)
+        blocks = -(-groups * lanes // (size * parts))  # of a part
+        rows = blocks * size // lanes
+        given, rest = [_on_gpu(one) for one in of_groups], [_on_gpu(one) for one in others]
+        begun = []
+        for first in range(0, groups, rows):
+            stream = 0 if SIMULATED else cuda.stream()
+            some = [one[first : first + rows] for one in given]
+            made[blocks, size, stream, shared_bytes](*some, *rest)
+            begun.append((stream, first, some))
+        for stream, first, some in begun:
+            for one, there in zip(of_groups, some, strict=True):
+                if one.flags.writeable:
+                    there.copy_to_host(one[first : first + rows], stream)
         cuda.synchronize()
-        for one, there in zip(arguments, given, strict=True):
-            if isinstance(one, np.ndarray) and one.flags.writeable:
-                there.copy_to_host(one)
 
     return launch
 
 
-def _on_gpu(array: npt.NDArray[Any]) -> Any:
-    """Return memory of the GPU with what is to be read; with nothing in it, if it is to be written."""
-    return cuda.device_array_like(array) if array.flags.writeable else cuda.to_device(array)
+def _on_gpu(given: Any) -> Any:
+    """Return memory of the GPU with what is to be read; with nothing in it, if it is to be written; a number as it is."""
+    if not isinstance(given, np.ndarray):
+        return given
+    return cuda.device_array_like(given) if given.flags.writeable else cuda.to_device(given)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

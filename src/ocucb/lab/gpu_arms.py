@@ -1,7 +1,7 @@
 """What a lane of a GPU knows of its arms, and where that stands: in memory of its own, or in what a block shares.
 
-Arm i stands in slot i // lanes of lane i % lanes. Where bounds are kept, all but the sums of rewards are whole numbers
-of 32 bits, which are read and compared in one instruction each:
+Arm i stands in slot i // lanes of lane i % lanes. Where bounds are kept, all but the sums of rewards are numbers of 32
+bits, which are read and compared in one instruction each:
 
 - a bound, of single precision, as its bits in an order that whole numbers have, too; its last bits are those of the
   slot, so that the highest bounds are known with their arms;
@@ -25,9 +25,10 @@ SIGN = 0x7FFFFFFF  # all bits but that of the sign
 LOWEST: Any = np.int32(-(2**31) + 2**23 - 1)  # of -inf, in order
 HIGHEST: Any = np.int32(2**31 - 2**23)  # of inf
 WORD: Any = np.dtype(np.int32)  # of what a block shares
+SINGLE: Any = np.dtype(np.float32)
 REAL: Any = np.dtype(np.float64)
 RECORD: Any = np.dtype((np.record, MOMENTS))  # whose fields have names in the simulator, too
-ROWS = 4  # whole numbers of an arm: pulls, bound, power, sum
+ROWS = 5  # numbers of 32 bits of an arm: pulls, bound, power, sum, mean
 BYTES_PER_ARM = 4 * ROWS + 8  # the last of them for the sum of its rewards
 
 
@@ -38,8 +39,8 @@ class Arms(NamedTuple):
     bounds: Any  # what no index or score exceeds: in order, where bounds are kept; else of single precision
     powers: Any  # T^ρ: multiples of a unit, where bounds are kept in single precision
     sums: Any  # Σ_j min(T, T_j)^ρ, likewise
+    means: Any  # of rewards, in single precision if indices are estimated so
     totals: Floats  # of rewards
-    means: Floats  # only if indices are not estimated in single precision
     moments: Any  # of rewards, where bounds read their spread
     spread: Floats  # of the arm that is looked at, the range of its law, and the least and largest reward of the run
 
@@ -56,6 +57,8 @@ class Memory(NamedTuple):
     set_power: Any
     sum: Any
     set_sum: Any
+    mean: Any
+    set_mean: Any
     total: Any
     set_total: Any
     shared_bytes: int  # of a block
@@ -72,7 +75,7 @@ def in_order(value: float) -> int:
 def bound_in_order(value: float, slot: int, slots: int) -> int:
     """Return a number whose float is no less than a bound, and whose last bits are those of its slot."""
     last = last_bits(slots)
-    return min((in_order(value) & ~last) + last + 1, 0x7FFFFFFF - last) | (slot & last)
+    return (min(in_order(value) & ~last, 0x7FFFFFFF - 2 * last - 1) + last + 1) | (slot & last)
 
 
 @kernel
@@ -108,12 +111,13 @@ def make_memory(
     bound: Any = np.int32 if kept else np.float32
     bounds = slots if kept or scored else 1
     own_slots, own_sums, own_bounds = (1, 1, 1) if shared else (slots, sums, bounds)
-    means, moments = 1 if rough else slots, slots if spreads else 1
+    moments = slots if spreads else 1
+    mean: Any = np.float32 if rough else np.float64
     keeps_powers = whole or not rough
     own_powers = own_sums if keeps_powers else 1
     nothing: Any = LOWEST if kept else -math.inf
-    pulls, bound_access, power, total, rewards = (_access(row, slots, threads, shared) for row in range(ROWS + 1))
-    set_pulls, set_bound, set_power, set_sum, set_total = pulls[1], bound_access[1], power[1], total[1], rewards[1]
+    rows = [_access(row, slots, threads, shared) for row in range(ROWS + 1)]
+    set_pulls, set_bound, set_power, set_sum, set_mean, set_total = (write for _, write in rows)
 
     @device
     def clear(own: Arms) -> None:
@@ -126,27 +130,26 @@ def make_memory(
                 set_sum(own, slot, 0)
             if ordered and keeps_powers:
                 set_power(own, slot, 0)
-            if not rough:
-                own.means[slot] = 0.0
+            set_mean(own, slot, mean(0.0))
 
     @inlined_device
     def make() -> Arms:
         own = Arms(
             cuda.local.array(own_slots, np.int32), cuda.local.array(own_bounds, bound),
             cuda.local.array(own_powers, real), cuda.local.array(own_sums, real),
-            cuda.local.array(own_slots, np.float64), cuda.local.array(means, np.float64),
+            cuda.local.array(own_slots, mean), cuda.local.array(own_slots, np.float64),
             cuda.local.array(moments, RECORD), cuda.local.array(4, np.float64),
         )  # fmt: skip
         clear(own)
         return own
 
     shared_bytes = BYTES_PER_ARM * slots * threads if shared else 0
-    return Memory(make, *pulls, *bound_access, *power, *total, *rewards, shared_bytes)
+    return Memory(make, *(access for row in rows for access in row), shared_bytes)
 
 
 def _access(row: int, slots: int, threads: int, shared: bool) -> tuple[Any, Any]:
     """Return functions that read and write a row. An index that has no sign is not looked at: it can't be negative."""
-    kind = REAL if row == ROWS else WORD
+    kind = {ROWS - 1: SINGLE, ROWS: REAL}.get(row, WORD)
     first = row * slots * threads * WORD.itemsize // kind.itemsize
 
     @device

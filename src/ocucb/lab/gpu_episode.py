@@ -74,7 +74,7 @@ def _make_draw(kind: Kind, group: Group) -> Any:
             if not group.any_in_warp(left > 0):
                 break
             for which in range(width):
-                rewards[which] = quantile(place, uniform(key, count + 1 + which * lanes + lane), constants)
+                rewards[which] = quantile(place, uniform(key, np.uint32(count + 1 + which * lanes + lane)), constants)
             for which in range(width):
                 for source in range(lanes):
                     if lanes > 1 and not group.any_in_warp(left > 0):
@@ -162,12 +162,13 @@ def make_episode(kind: Kind) -> Any:
                                 tried = word(1 + length)
                                 if found < math.inf:
                                     floor, left = found, tried
-                pulled = group.of_lane(pulls_of(own, arm // lanes), arm % lanes)
-                so_far = group.of_lane(total_of(own, arm // lanes), arm % lanes)
+                slot, owner = group.slot(arm), group.owner(arm)
+                pulled = group.of_lane(pulls_of(own, slot), owner)
+                so_far = group.of_lane(total_of(own, slot), owner)
                 if needs:
                     first, count, total = pulled, pulled, so_far
                 total, count, left, reward = draw(
-                    truth[arm], np.uint64(stream(key, arm)), lane, count, left, word(first + 1), total, floor,
+                    truth[np.uint64(arm)], np.uint64(stream(key, np.uint32(arm))), lane, count, left, word(first + 1), total, floor,
                     given.constants,
                 )  # fmt: skip
                 done = left == 0 and t < end
@@ -176,11 +177,12 @@ def make_episode(kind: Kind) -> Any:
                     add_pulls(own, lane, arm, first, count, total, given, done)
                 if done:
                     last = arm
-                    t = word(t + count - first)
-                    if count - first < tried:
-                        lead = word(max(2, lead >> 1))
+                    played = word(count - first)
+                    t = word(t + played)
+                    if played < tried:
+                        lead = max(word(2), word(lead >> 1))
                     elif tried > 1:
-                        lead = word(min(2 * lead, max(2, count >> 3)))
+                        lead = min(word(2 * lead), max(word(2), word(count >> 3)))
             if plays:
                 for slot in range(slots):
                     if slot * lanes + lane < arms:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.compiled.cuda import Group, device
+from ocucb.compiled.cuda import Group, device, rough_device
 from ocucb.lab.gpu_arms import Arms, Memory
 from ocucb.lab.gpu_moments import Moments
 from ocucb.lab.gpu_rule import index_of, power_of
@@ -103,7 +103,7 @@ def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, r
     index_margin = real(ROUGH_INDEX_MARGIN if rough else INDEX_MARGIN)
     one, zero = real(1.0), real(0.0)
     spreads, set_spread = moments.kept, moments.set_spread
-    pulls_of, power_at, sum_at, total_of = memory.pulls, memory.power, memory.sum, memory.total
+    pulls_of, power_at, sum_at, mean_at, total_of = memory.pulls, memory.power, memory.sum, memory.mean, memory.total
 
     @device
     def rounded_power(pulls: float, numbers: Numbers) -> Any:
@@ -116,7 +116,7 @@ def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, r
 
     @device
     def mean(own: Arms, slot: int) -> Any:
-        return total_of(own, slot) / float(pulls_of(own, slot)) if rough else own.means[slot]
+        return total_of(own, slot) / float(pulls_of(own, slot)) if rough else mean_at(own, slot)
 
     @device
     def index(own: Arms, slot: int, t: int, arms: int, total: float, numbers: Numbers) -> float:
@@ -132,14 +132,14 @@ def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, r
             return float(bound(mean(own, slot), pulls, found, own.spread))
         return float(bound(mean(own, slot), pulls, found, numbers.constants))
 
-    @device
+    @(rough_device if rough else device)
     def known(own: Arms, slot: int, arms: int) -> tuple[float, float, float]:
         pulls, effective = real(pulls_of(own, slot)), real(arms)
         if ordered and whole:
             effective = real(np.uint32(sum_at(own, slot))) / real(power_at(own, slot))
         elif ordered:
             effective = real(sum_at(own, slot)) / (rough_power(pulls, rough_rho) if rough else power_at(own, slot))
-        return real(total_of(own, slot)) / pulls if rough else own.means[slot], pulls, effective
+        return mean_at(own, slot), pulls, effective
 
     @device
     def estimated_level(t: int, pulls: float, effective: float, arms: int, numbers: Numbers) -> Any:
@@ -179,11 +179,11 @@ def make_lead_floor(indices: Indices, group: Group, falls: bool, rough: bool) ->
     @device
     def lead_floor(own: Arms, arm: int, arms: int, t: int, length: int, rival: float, numbers: Numbers) -> float:
         """Return a mean above which the winner of round t wins so many more; inf if none is safe."""
-        mean, pulls, effective = known(own, arm // lanes, arms)
+        mean, pulls, effective = known(own, group.slot(arm), arms)
         if lanes > 1:
-            mean, pulls = group.of_lane(mean, arm % lanes), group.of_lane(pulls, arm % lanes)
-            effective = group.of_lane(effective, arm % lanes)
-        after = pulls + real(length + 1)
+            owner = group.owner(arm)
+            mean, pulls, effective = group.of_lane(mean, owner), group.of_lane(pulls, owner), group.of_lane(effective, owner)
+        after = pulls + real(np.int32(length + 1))
         found = level(t + length if falls else t, after, effective, arms, numbers)
         floor = mean - depth * (lower(mean, after, found, numbers) - real(rival))
         return float(floor) if floor < mean and lower(floor, after, found, numbers) > real(rival) else math.inf
@@ -207,7 +207,7 @@ def make_exact_sum(rule: Rule, group: Group, memory: Memory, indices: Indices, w
             most = group.of_lane(pulls_of(own, slot if wanted else 0), source)
             total = 0.0
             for arm in range(lane, arms, lanes):
-                total += known_power(min(most, pulls_of(own, arm // lanes)), numbers)
+                total += known_power(min(most, pulls_of(own, group.slot(arm))), numbers)
             total = group.sum(total)
             if wanted and lane == source:
                 found, wanted = total, False
@@ -220,8 +220,10 @@ def make_add_pulls(
     rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, rough: bool, whole: bool
 ) -> Any:
     """Return a function that gives an arm more pulls."""
-    lanes, ordered, rounded_power = group.lanes, bool(rule.rho), indices.rounded_power
+    ordered, rounded_power, set_mean = bool(rule.rho), indices.rounded_power, memory.set_mean
     keeps_powers = whole or not rough
+    real: Any = np.float32 if rough else np.float64
+    total_rises = group.sum_of_words if whole else group.sum
     raise_sums = (
         _make_raise_whole_sums(rule, slots, memory) if whole else _make_raise_sums(group, slots, memory, indices)
     )
@@ -231,14 +233,14 @@ def make_add_pulls(
         own: Arms, lane: int, arm: int, before: int, after: int, total: float, numbers: Numbers, done: bool
     ) -> None:
         """Give an arm its new pulls and sum of rewards, and make effective arms right that this changes, if done."""
-        slot, owner = arm // lanes, arm % lanes
+        slot, owner = group.slot(arm), group.owner(arm)
         if ordered:
             if keeps_powers:
                 old = group.of_lane(memory.power(own, slot), owner)
             else:
                 old = rounded_power(float(before), numbers)
             new, rises = raise_sums(own, old, before, after, done, numbers)
-            rises = group.sum(rises) + (new - old)
+            rises = total_rises(rises) + (new - old)
             if done and lane == owner:
                 if keeps_powers:
                     memory.set_power(own, slot, new)
@@ -246,8 +248,7 @@ def make_add_pulls(
         if done and lane == owner:
             memory.set_pulls(own, slot, np.int32(after))
             memory.set_total(own, slot, total)
-            if not rough:
-                own.means[slot] = total / after
+            set_mean(own, slot, real(total) / real(after))
 
     return add_pulls
 
@@ -258,10 +259,12 @@ def _make_raise_whole_sums(rule: Rule, slots: int, memory: Memory) -> Any:
     @device
     def raise_sums(own: Arms, old: Any, before: int, after: int, done: bool, numbers: Numbers) -> tuple[Any, Any]:
         """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
-        new, rises = np.int32(rough_power(single(after), rho) * numbers.scale) if done else old, np.int32(0)
+        new = np.int32(rough_power(single(after), rho) * numbers.scale) if done else old
+        none = rises = np.int32(0)
+        step = np.int32(new - old)
         for slot in range(slots):
-            power = memory.power(own, slot)
-            rise = np.int32(min(power, new) - min(power, old))
+            # One instruction of the hardware: how much of the step from old to new lies below this power.
+            rise = max(min(np.int32(memory.power(own, slot) - old), step), none)
             memory.set_sum(own, slot, np.int32(memory.sum(own, slot) + rise))
             rises = np.int32(rises + rise)
         return new, rises

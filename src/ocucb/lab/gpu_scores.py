@@ -89,7 +89,7 @@ def _make_set_estimates(rule: Rule, family: Family, slots: int, lanes: int, roug
         for slot in range(slots):
             if slot * lanes + lane < arms:
                 pulls = np.float32(own.pulls[slot])
-                mean = np.float32(own.totals[slot]) / pulls
+                mean = own.means[slot]
                 chance = np.float32(min(uniform(luck, slot * lanes + lane + 1), LARGEST_UNIFORM) * LOWERED)
                 value = score(
                     nothing, nothing, pulls, mean, False, nothing, nothing, nothing, chance, numbers.rough_parameters,

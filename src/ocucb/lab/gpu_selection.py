@@ -139,7 +139,7 @@ def _make_scan(
         if rough:
             least = group.largest(least)
             sure = group.count(first >= least) + group.count(second >= least) == 1
-            winner = group.of_lane(winner, max(0, group.first(first >= least)))
+            winner = group.of_lane(winner, max(word(0), group.first(first >= least)))
         if group.any_in_warp(picks and not sure):
             decided = scan_exactly(own, lane, arms, t, numbers)
             if not sure:
@@ -174,10 +174,10 @@ def _make_renew(
     ) -> Renewal:
         """Make the bound of the arm that was pulled last, and in other lanes the next one that is due."""
         place, until, target = renewal
-        slot = word(last // lanes) if lane == last % lanes else place
+        slot = group.slot(last) if lane == group.owner(last) else place
         while True:
             if slot < slots:
-                if slot * lanes + lane < arms:
+                if group.arm(slot, lane) < arms:
                     set_bound(own, slot, t if falls else target, arms, numbers)
                 if slot == place:
                     place = word(place + 1)
@@ -185,8 +185,8 @@ def _make_renew(
             if not group.any_in_warp(picks and t > until and place < slots):
                 break
         if group.count(place < slots) == 0:
-            span = max(t >> span_shift, LEAST_SPAN * slots)
-            until, place, target = target, word(0), word(NEVER if falls else max(t + span, target + 1))
+            span = max(word(t >> span_shift), word(LEAST_SPAN * slots))
+            until, place, target = target, word(0), word(NEVER) if falls else max(word(t + span), word(target + 1))
         return Renewal(place, until, target)
 
     return renew
@@ -211,14 +211,14 @@ def _make_look(
         renewal = renew(own, lane, arms, t, last, renewal, picks, numbers)
         high = find_highest(own)
         top = slot_of(own, high.first, word(-1))
-        winner, sure, least = word(top * lanes + lane), False, LOW
+        winner, sure, least = group.arm(top, lane), False, LOW
         if rough:
             winner, sure, least = estimate(own, lane, arms, t, high, top, picks, numbers)
         if group.any_in_warp(picks and not sure):
             decided = decide(own, lane, arms, t, top, least, picks and not sure, numbers)
             if not sure:
                 winner = decided
-        return winner, bound_of(high.second if top * lanes + lane == winner else high.first), renewal
+        return winner, bound_of(high.second if group.arm(top, lane) == winner else high.first), renewal
 
     return look
 
@@ -266,7 +266,7 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
         slot, following, best, waiting = top, word(-1), top, high.second
         next_slot = slot_of(own, high.second, top)
         while True:
-            if slot < slots and slot * lanes + lane < arms:
+            if slot < slots and group.arm(slot, lane) < arms:
                 mean, pulls, effective = known(own, slot, arms)
                 found = level(t, pulls, effective, arms, numbers)
                 above = upper(mean, pulls, found, numbers)
@@ -290,7 +290,7 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
                 slot, waiting = following, LOWEST if following >= slots else HIGHEST
                 following = word(following + 1)
         sure = group.count(first >= least) + group.count(second >= least) == 1
-        winner = group.of_lane(word(best * lanes + lane), max(0, group.first(first >= least)))
+        winner = group.of_lane(group.arm(best, lane), max(word(0), group.first(first >= least)))
         return winner, sure, least
 
     return estimate
@@ -311,16 +311,16 @@ def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exa
     @device
     def decide(own: Arms, lane: int, arms: int, t: int, top: int, least: float, picks: bool, numbers: Numbers) -> int:
         """Return the lowest arm with the largest index, of those whose bound reaches what that is not below."""
-        slot, following, best, winner = word(top), word(0), -math.inf, word(top * lanes + lane)
+        slot, following, best, winner = word(top), word(0), -math.inf, group.arm(top, lane)
         while True:
-            looks = picks and slot < slots and slot * lanes + lane < arms
+            looks = picks and slot < slots and group.arm(slot, lane) < arms
             if looks:
                 looks = may_win(own, slot, t, arms, least, numbers)
             total = exact_sum(own, slot, lane, arms, looks, numbers)
             if looks:
                 value = index(own, slot, t, arms, total, numbers)
-                if value > best or (value == best and slot * lanes + lane < winner):
-                    best, winner = value, word(slot * lanes + lane)
+                if value > best or (value == best and group.arm(slot, lane) < winner):
+                    best, winner = value, group.arm(slot, lane)
             reached = max(in_order(least), in_order(single(group.largest(best))) - 1)  # no more than in double
             while following < slots and (following == top or memory.bound(own, following) < reached):
                 following = word(following + 1)

@@ -126,10 +126,7 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
     unit = _unit(kind.rule, arms, shards[0].checkpoints[-1])
     _episode(kind)(
         runs,
-        counts,
-        regret,
-        read_only(numbers),
-        read_only(numbers_of_shards),
+        (counts, regret, read_only(numbers), read_only(numbers_of_shards)),
         read_only(np.array([shard.seed for shard in shards], dtype=np.int64)),
         read_only(np.array([shard.problem.means for shard in shards], dtype=np.float64)),
         read_only(parameters),
@@ -139,7 +136,7 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
         read_only(np.array(shards[0].checkpoints, dtype=np.int64)),
         _powers(kind.rule.rho or 0.0, unit, min(TABLED, shards[0].checkpoints[-1] + 1)),
         unit,
-        scale_of(arms, shards[0].checkpoints[-1], kind.rule.rho or 0.0),
+        np.float32(scale_of(arms, shards[0].checkpoints[-1], kind.rule.rho or 0.0)),
     )
     ends = np.cumsum([shard.runs for shard in shards])[:-1]
     parts = zip(np.split(regret, ends), np.split(counts, ends), strict=True)
