@@ -62,6 +62,14 @@ RELIED_ON = {
         "numba.core.sigutils.normalize_signature",
         "numba.core.typed_passes.NativeLowering.run_pass",
     ],
+    "gpu_cache": [
+        "numba.cuda.dispatcher.CUDACache._impl_class",
+        "numba.cuda.dispatcher.CUDACache._index_key",
+        "numba.cuda.dispatcher.CUDACache.cache_path",
+        "numba.cuda.dispatcher.CUDACache.save_overload",
+        "numba.cuda.dispatcher.CUDACacheImpl.filename_base",
+        "numba.cuda.dispatcher.CacheImpl._locator_classes",
+    ],
     "kernels": [
         "numba.core.codegen.JITCPUCodegen.set_env",
         "numba.core.compiler.CompileResult._find_referenced_environments",

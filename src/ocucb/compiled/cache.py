@@ -30,7 +30,7 @@ class _UnwritableFolders:
                 raise
 
 
-def _stamped(locator: Any) -> Any:
+def stamped(locator: Any) -> Any:
     """Return a locator that stamps functions by their file and all of the package that it imports."""
 
     def get_source_stamp(self: Any) -> Any:
@@ -42,7 +42,7 @@ def _stamped(locator: Any) -> Any:
 
 
 class _KernelFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = tuple(_stamped(locator) for locator in caching.CacheImpl._locator_classes)
+    _locator_classes = tuple(stamped(locator) for locator in caching.CacheImpl._locator_classes)
 
 
 class CacheUse:
@@ -63,7 +63,8 @@ def _kernels_within(function: Any) -> list[Any]:
     return [getattr(value, "py_func", function) for value in values]  # of another value, itself: its name is local
 
 
-def _stamp_of(function: Any) -> str | None:
+def stamp_of(function: Any) -> str | None:
+    """Return a digest of the sources of a Python function; None, if it was typed at a prompt and has none."""
     file = Path(function.__code__.co_filename)
     return digest_of_sources(file) if file.is_file() else None
 
@@ -75,7 +76,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         """Tell functions made by one function apart by the kernels they close over; Numba's own key has process ids."""
-        facts = repr([(one.__module__, one.__qualname__, _stamp_of(one)) for one in _kernels_within(self._py_func)])
+        facts = repr([(one.__module__, one.__qualname__, stamp_of(one)) for one in _kernels_within(self._py_func)])
         code = hashlib.sha256(self._py_func.__code__.co_code + facts.encode()).hexdigest()
         return signature, codegen.magic_tuple(), code
 
@@ -98,7 +99,7 @@ def cache_of(function: Any) -> Any:
     It may close over kernels that stand in files, too, by names of their own, and over nothing else.
     """
     try:
-        if any(_stamp_of(one) is None or "<locals>" in one.__qualname__ for one in _kernels_within(function)):
+        if any(stamp_of(one) is None or "<locals>" in one.__qualname__ for one in _kernels_within(function)):
             return caching.NullCache()
         return KernelCache(function)
     except RuntimeError as problem:

@@ -213,29 +213,44 @@ def _simulated_wait() -> None:
     _simulated_boxes(None)
 
 
-def gpu_kernel(
-    function: Callable[..., Any], lanes: int, threads: int, registers: int, shared_bytes: int
-) -> Callable[..., None]:
-    """Return `launch(groups, of_groups, *others)`: runs a function in so many groups; arrays are read, or else written.
+class GpuKernel:
+    """A function in groups of lanes. Its own code, not what it calls, may be rearranged as if no number were rounded.
 
-    of_groups : arrays with a row for each group. They are given in parts, so that what one part wrote can be copied
-        while others are at work. What is written must be among them.
-    The function's own code, not that of functions that it calls, may be rearranged as if no number were rounded.
+    key : stands for all that its code depends on but its source, so that it can be kept; None if there is no such key.
     """
-    made = cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers, fastmath=True)(function)
-    size = lanes if SIMULATED else threads
 
-    def launch(groups: int, of_groups: Sequence[npt.NDArray[Any]], *others: Any) -> None:
+    def __init__(
+        self, function: Callable[..., Any], lanes: int, threads: int, registers: int, shared_bytes: int, key: str | None
+    ) -> None:
+        self._lanes, self._threads, self._shared_bytes = lanes, lanes if SIMULATED else threads, shared_bytes
+        self._made = cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers, fastmath=True)(function)
+        self._cache: Any = None
+        if key is not None and not SIMULATED:
+            self._cache = importlib.import_module("ocucb.compiled.gpu_cache").gpu_cache_of(function, key)
+        if self._cache is not None:
+            self._made._cache = self._cache
+
+    @property
+    def is_keepable(self) -> bool:
+        """Whether another process could compile it, and has not yet."""
+        return self._cache is not None and not self._made.overloads and not self._cache.is_kept
+
+    def launch(self, groups: int, of_groups: Sequence[npt.NDArray[Any]], *others: Any) -> None:
+        """Run the function in so many groups; arrays are read, or else written.
+
+        of_groups : arrays with a row for each group. They are given in parts, so that what one part wrote can be copied
+            while others are at work. What is written must be among them.
+        """
         written = sum(one.nbytes for one in of_groups if one.flags.writeable)
         parts = 1 if SIMULATED else min(PARTS, 1 + written // PART_BYTES)
-        blocks = -(-groups * lanes // (size * parts))  # of a part
-        rows = blocks * size // lanes
+        blocks = -(-groups * self._lanes // (self._threads * parts))  # of a part
+        rows = blocks * self._threads // self._lanes
         given, rest = [_on_gpu(one) for one in of_groups], [_on_gpu(one) for one in others]
         begun = []
         for first in range(0, groups, rows):
             stream = 0 if SIMULATED else cuda.stream()
             some = [one[first : first + rows] for one in given]
-            made[blocks, size, stream, shared_bytes](*some, *rest)
+            self._made[blocks, self._threads, stream, self._shared_bytes](*some, *rest)
             begun.append((stream, first, some))
         for stream, first, some in begun:
             for one, there in zip(of_groups, some, strict=True):
@@ -243,11 +258,14 @@ def gpu_kernel(
                     there.copy_to_host(one[first : first + rows], stream)
         cuda.synchronize()
 
-    return launch
+
+def free_bytes() -> int:
+    """Return how much memory the GPU has left."""
+    return int(cuda.current_context().get_memory_info().free)
 
 
 def _on_gpu(given: Any) -> Any:
-    """Return memory of the GPU with what is to be read; with nothing in it, if it is to be written; a number as it is."""
+    """Return memory of the GPU with what is to be read, or with nothing if it is to be written; a number as it is."""
     if not isinstance(given, np.ndarray):
         return given
     return cuda.device_array_like(given) if given.flags.writeable else cuda.to_device(given)

@@ -144,7 +144,7 @@ def make_memory(
         return own
 
     shared_bytes = BYTES_PER_ARM * slots * threads if shared else 0
-    return Memory(make, *(access for row in rows for access in row), shared_bytes)
+    return Memory._make((make, *(access for row in rows for access in row), shared_bytes))
 
 
 def _access(row: int, slots: int, threads: int, shared: bool) -> tuple[Any, Any]:

@@ -10,13 +10,15 @@ warp has to do all of them do, and those that did not need it ignore what came o
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ocucb.compiled import Floats, Integers, bits_of, float_of, kernel
-from ocucb.compiled.cuda import Group, cuda, device, gpu_kernel, group_of, plain
+from ocucb.compiled.cache import stamp_of
+from ocucb.compiled.cuda import GpuKernel, Group, cuda, device, group_of, plain
 from ocucb.lab.gpu_arms import make_memory, single, word
 from ocucb.lab.gpu_index import Numbers
 from ocucb.lab.gpu_moments import has_spreads, make_moments
@@ -26,6 +28,8 @@ from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule
 from ocucb.selection.leader import may_lead
 from ocucb.uniforms import stream, uniform
+
+counter: Any = np.uint32  # a number without sign is sooner made one of 64 bits
 
 
 class Shape(NamedTuple):
@@ -74,7 +78,7 @@ def _make_draw(kind: Kind, group: Group) -> Any:
             if not group.any_in_warp(left > 0):
                 break
             for which in range(width):
-                rewards[which] = quantile(place, uniform(key, np.uint32(count + 1 + which * lanes + lane)), constants)
+                rewards[which] = quantile(place, uniform(key, counter(count + 1 + which * lanes + lane)), constants)
             for which in range(width):
                 for source in range(lanes):
                     if lanes > 1 and not group.any_in_warp(left > 0):
@@ -103,8 +107,22 @@ def regret_of(counts: Integers, run: int, arms: int, truth: Floats, zero: int) -
     return total
 
 
-def make_episode(kind: Kind) -> Any:
-    """Return `launch(groups, ...)` that plays a run in each group; its arguments are those of `episode`, below."""
+def key_of(kind: Kind) -> str | None:
+    """Return a digest of what tells the code of a kind from that of others; None, if a function of it has no file."""
+    facts: list[Any] = [kind.shape, stamp_of(make_episode)]
+    for one in (*kind.rule, *kind.family):
+        python = getattr(one, "py_func", one)
+        if callable(python):
+            if stamp_of(python) is None or "<locals>" in python.__qualname__:
+                return None
+            facts.append((python.__module__, python.__qualname__, stamp_of(python)))
+        else:
+            facts.append(repr(one))
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def make_episode(kind: Kind) -> GpuKernel:
+    """Return what plays a run in each group of lanes; its arguments are those of `episode`, below."""
     rule, family, shape = kind
     lanes, slots, span_shift, rough, patient = shape[:5]
     group = group_of(lanes)
@@ -168,8 +186,8 @@ def make_episode(kind: Kind) -> Any:
                 if needs:
                     first, count, total = pulled, pulled, so_far
                 total, count, left, reward = draw(
-                    truth[np.uint64(arm)], np.uint64(stream(key, np.uint32(arm))), lane, count, left, word(first + 1), total, floor,
-                    given.constants,
+                    truth[np.uint64(arm)], np.uint64(stream(key, counter(arm))), lane, count, left, word(first + 1),
+                    total, floor, given.constants,
                 )  # fmt: skip
                 done = left == 0 and t < end
                 if group.any_in_warp(done):
@@ -191,4 +209,4 @@ def make_episode(kind: Kind) -> Any:
             if plays and lane == 0:
                 regret[run, mark] = regret_of(counts, run, arms, truth, numbers[run] >> 62)
 
-    return gpu_kernel(episode, lanes, shape.threads, shape.registers, memory.shared_bytes)
+    return GpuKernel(episode, lanes, shape.threads, shape.registers, memory.shared_bytes, key_of(kind))

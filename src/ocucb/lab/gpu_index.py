@@ -12,6 +12,7 @@ add up the powers again, in double precision, for the few arms whose index is co
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ class Indices(NamedTuple):
     known_power: Any  # the same, looked up if T is not large
 
 
+@functools.cache
 def level_is_stable(rule: Rule, arms: int, rounding: float = 0.0) -> bool:
     """Return whether what is rounded in single precision moves a level by far less than its margin.
 
@@ -182,7 +184,8 @@ def make_lead_floor(indices: Indices, group: Group, falls: bool, rough: bool) ->
         mean, pulls, effective = known(own, group.slot(arm), arms)
         if lanes > 1:
             owner = group.owner(arm)
-            mean, pulls, effective = group.of_lane(mean, owner), group.of_lane(pulls, owner), group.of_lane(effective, owner)
+            mean, pulls = group.of_lane(mean, owner), group.of_lane(pulls, owner)
+            effective = group.of_lane(effective, owner)
         after = pulls + real(np.int32(length + 1))
         found = level(t + length if falls else t, after, effective, arms, numbers)
         floor = mean - depth * (lower(mean, after, found, numbers) - real(rival))

@@ -39,7 +39,7 @@ def has_estimates(rule: Rule, family: Family) -> bool:
         return False
     if rule.score is not None:
         return rule.samples and not rule.reads_divergence
-    module: str = getattr(rule.level, "__module__", "")
+    module = str(getattr(rule.level, "__module__", None))  # typed at a prompt, it may have none
     return rule.bound == "divergence" and module.startswith("ocucb.policies.") and module != gittins.__name__
 
 

@@ -166,7 +166,7 @@ def _make_set_bound(slots: int, memory: Memory, indices: Indices, rough: bool) -
 def _make_renew(
     group: Group, slots: int, span_shift: int, memory: Memory, indices: Indices, falls: bool, rough: bool
 ) -> Any:
-    lanes, set_bound = group.lanes, _make_set_bound(slots, memory, indices, rough)
+    set_bound = _make_set_bound(slots, memory, indices, rough)
 
     @device
     def renew(
@@ -197,7 +197,7 @@ def _make_look(
     rough: bool,
 ) -> Any:  # fmt: skip
     """Return a choice that looks at each lane's highest bound, then at all that reach the best of these."""
-    lanes, slot_of = group.lanes, _make_slot_of(slots, memory)
+    slot_of = _make_slot_of(slots, memory)
     renew = _make_renew(group, slots, span_shift, memory, indices, falls, rough)
     find_highest = _make_find_highest(slots, memory)
     estimate = _make_estimate(group, slots, memory, indices)
@@ -255,7 +255,7 @@ def _make_find_highest(slots: int, memory: Memory) -> Any:
 
 def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -> Any:
     known, level, upper, lower = indices[2:6]
-    lanes, slot_of = group.lanes, _make_slot_of(slots, memory)
+    slot_of = _make_slot_of(slots, memory)
 
     @device
     def estimate(
@@ -298,7 +298,6 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
 
 def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exact_sum: Any, rough: bool) -> Any:
     index, known, level, upper = indices[1:5]
-    lanes = group.lanes
 
     @device
     def may_win(own: Arms, slot: int, t: int, arms: int, least: float, numbers: Numbers) -> bool:

@@ -6,6 +6,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ocucb.compiled import Floats
 from ocucb.compiled.cuda import THREADS, read_only
 from ocucb.lab.fleet import Fleet
 from ocucb.lab.gpu_arms import BYTES_PER_ARM, scale_of
+from ocucb.lab.gpu_compile import compile_in_processes
 from ocucb.lab.gpu_episode import Kind, Shape, make_episode
 from ocucb.lab.gpu_index import level_is_stable
 from ocucb.lab.gpu_moments import has_spreads
@@ -31,7 +33,7 @@ TABLED = 2**14  # pulls below which powers are looked up
 LONG = 10**5  # rounds from which leads are long
 SPAN_SHIFT = 7  # a bound holds t >> SPAN_SHIFT rounds
 
-_episode = functools.cache(make_episode)
+episode_of = functools.cache(make_episode)
 
 
 def unfit(shard: Shard) -> str | None:
@@ -75,11 +77,15 @@ def shape_of(shard: Shard) -> Shape:
     return Shape(lanes, slots, SPAN_SHIFT if keeps else 0, rough, True, 1, batches, fits[0], shared, registers)
 
 
-def _kind(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
+def kind_of(shard: Shard) -> Kind:
+    """Return what tells the code that plays a shard from that of others."""
+    rule = shard.policy.rule()._replace(parameters=(), horizon=None, chances=None)
+    return Kind(rule, shard.problem.noise.family()._replace(parameters=(), width=0.0), shape_of(shard))
+
+
+def _kind_of_launch(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
     """Return what shards of one launch share: code, arms, checkpoints, and how many parameters there are."""
-    rule, family = shard.policy.rule(), shard.problem.noise.family()
-    kind = Kind(rule._replace(parameters=(), horizon=None), family._replace(parameters=(), width=0.0), shape_of(shard))
-    return kind, shard.problem.arms, shard.checkpoints, len(rule.parameters)
+    return kind_of(shard), shard.problem.arms, shard.checkpoints, len(shard.policy.rule().parameters)
 
 
 def play_in_launches(shards: Sequence[Shard]) -> Iterator[list[tuple[int, Outcome]]]:
@@ -89,11 +95,25 @@ def play_in_launches(shards: Sequence[Shard]) -> Iterator[list[tuple[int, Outcom
     """
     groups: dict[Any, list[int]] = defaultdict(list)
     for place, shard in enumerate(shards):
-        groups[_kind(shard)].append(place)
+        groups[_kind_of_launch(shard)].append(place)
+    _compile_all({kind: shards[places[0]] for (kind, *_), places in groups.items()})
     for (kind, arms, checkpoints, _), places in groups.items():
         limit = max(1, min(MEMORY // (8 * arms), WORK // (arms * checkpoints[-1])))
         for some in _parts(places, [shards[place].runs for place in places], limit):
             yield list(zip(some, _launch(kind, [shards[place] for place in some]), strict=True))
+
+
+def _compile_all(kinds: dict[Kind, Shard]) -> None:
+    """Compile what is not yet, if it is much, before the first launch."""
+    missing = [shard for kind, shard in kinds.items() if episode_of(kind).is_keepable]
+    if len(missing) > 1:
+        compile_in_processes(missing)
+
+
+def compile_for(shard: Shard) -> None:
+    """Compile what a shard needs, by playing a run of a few rounds."""
+    horizon = shard.problem.arms
+    _launch(kind_of(shard), [replace(shard, horizon=horizon, checkpoints=(horizon,), runs=1)])
 
 
 def play_together(shards: Sequence[Shard]) -> list[Outcome]:
@@ -124,7 +144,7 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
     parameters = _rows([(*shard.policy.rule().parameters, 0.0) for shard in shards])
     constants = _rows([(*shard.problem.noise.family().parameters, _range(shard)) for shard in shards])
     unit = _unit(kind.rule, arms, shards[0].checkpoints[-1])
-    _episode(kind)(
+    episode_of(kind).launch(
         runs,
         (counts, regret, read_only(numbers), read_only(numbers_of_shards)),
         read_only(np.array([shard.seed for shard in shards], dtype=np.int64)),
