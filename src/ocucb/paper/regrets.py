@@ -12,8 +12,9 @@ from typing import ParamSpec, TypeVar
 
 from ocucb.compiled import Floats
 from ocucb.errors import GuaranteeWarning
+from ocucb.lab.fastest import play_where_fastest
 from ocucb.lab.problem import Problem
-from ocucb.lab.shard import Shard, play
+from ocucb.lab.shard import Shard
 from ocucb.paper.evidence import Interval
 from ocucb.policies import Policy
 
@@ -30,7 +31,7 @@ def without_warning(make: Callable[Given, Made], *values: Given.args, **named: G
 
 def regrets(policy: Policy, problem: Problem, checkpoints: Sequence[int], runs: int, seed: int) -> Floats:
     """Play some runs; return pseudo-regret, one row per run and one column per checkpoint."""
-    return play(Shard(problem, policy, checkpoints[-1], tuple(checkpoints), seed, 0, runs)).regret
+    return play_where_fastest(Shard(problem, policy, checkpoints[-1], tuple(checkpoints), seed, 0, runs)).regret
 
 
 def quotient(upper: Interval, lower: Interval) -> Interval:

@@ -15,8 +15,9 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
+from ocucb.lab.fastest import play_where_fastest
 from ocucb.lab.problem import Problem
-from ocucb.lab.shard import Shard, play
+from ocucb.lab.shard import Shard
 from ocucb.noise import Gaussian
 from ocucb.paper import evidence
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
@@ -96,7 +97,7 @@ def measure(policy: Policy, means: Means, n: int, sides: Sides, runs: int, seed:
     """Return the measured regrets over the right-hand sides."""
 
     def ratio(values: Means, bound: float) -> Interval:
-        regret = play(Shard(Problem(values), policy, n, (n,), seed, 0, runs)).regret[:, 0]
+        regret = play_where_fastest(Shard(Problem(values), policy, n, (n,), seed, 0, runs)).regret[:, 0]
         return Interval(*(end / bound for end in evidence.mean_interval(regret, of)))
 
     seconds = [ratio(tuple(other.means.tolist()), float(other.bound)) for other in sides.alternatives]

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
+from ocucb.lab.fastest import play_where_fastest
 from ocucb.lab.problem import Problem, moss_trap, worst_case
-from ocucb.lab.shard import Shard, play
+from ocucb.lab.shard import Shard
 from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_least, at_most, mean_interval, proportion
 from ocucb.paper.paired import change, format_percent
@@ -155,7 +156,7 @@ def check_zero(effort: Effort, *, algorithm: Callable[[int], Policy] = rho_zero)
 def _play(
     policy: Policy, arms: int, n: int, runs: int, seed: int, problem: Callable[[int], Problem] = moss_trap
 ) -> Played:
-    outcome = play(Shard(problem(arms), policy, n, (n,), seed, 0, runs))
+    outcome = play_where_fastest(Shard(problem(arms), policy, n, (n,), seed, 0, runs))
     return Played(outcome.regret[:, 0], outcome.pulls[:, 1] > n / 2)
 
 
