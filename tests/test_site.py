@@ -68,7 +68,7 @@ def test_every_page_is_there_as_html_and_as_markdown(site: Path) -> None:
     for page in PAGES:
         assert (site / f"{page}.html").is_file(), page
         source, copy = ((folder / f"{page}.md").read_text(encoding="utf-8") for folder in (ROOT / "docs", site))
-        assert copy == source or page.startswith("reference/")
+        assert copy == source or page.startswith("reference/") or page == "policies"
         assert f"]({page}.md)" in listed
     for page, made in WRITTEN_OUT.items():
         copy = (site / "reference" / f"{page}.md").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+from written_sections import parse
 
 from ocucb.service.web.app import describe_api
 
@@ -14,7 +15,7 @@ class HttpReference(SphinxDirective):
     """Writes a section for each route: what it does, what it takes, and how it answers."""
 
     def run(self) -> list[nodes.Node]:
-        return self.parse_text_to_nodes("\n".join(markdown()), allow_section_headings=True)
+        return parse(self, markdown())
 
 
 IN_PATH = {"name": "The name of the experiment.", "id": "The id of the API key."}
@@ -23,12 +24,25 @@ IN_PATH = {"name": "The name of the experiment.", "id": "The id of the API key."
 def markdown() -> list[str]:
     """Return the lines of all routes."""
     described = describe_api()
-    return [
+    return answers(described) + [
         line
         for path, methods in described["paths"].items()
         for method, route in methods.items()
         for line in section(method.upper(), path, route, described["components"]["schemas"])
     ]
+
+
+def answers(described: dict[str, Any]) -> list[str]:
+    """Return the table of all answers, which mean the same for every route."""
+    meanings = {
+        code: one["description"]
+        for methods in described["paths"].values()
+        for route in methods.values()
+        for code, one in route["responses"].items()
+    }
+    lines = ["| answer | meaning |", "|---|---|", "| 200, 201 | It is done; 201 if something was made. |"]
+    lines += [f"| {code} | {_one_line(meanings[code])} |" for code in sorted(meanings) if code not in ("200", "201")]
+    return [*lines, ""]
 
 
 def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
@@ -45,8 +59,8 @@ def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, An
         lines += ["| name | in | meaning |", "|---|---|---|"]
         lines += [f"| `{name}` | {place} | {_one_line(meaning)} |" for name, place, meaning in rows]
         lines.append("")
-    lines += ["| answer | meaning |", "|---|---|"]
-    lines += [f"| {code} | {_one_line(one.get('description', ''))} |" for code, one in route["responses"].items()]
+    done, *refused = route["responses"]
+    lines.append(f"Answers {done}, or an error: {', '.join(refused)}." if refused else f"Answers {done}.")
     return [*lines, ""]
 
 

@@ -18,12 +18,10 @@ WRITTEN_OUT = {
     "command-reference": package_reference.command_lines,
     "noise-reference": package_reference.noise_lines,
     "error-codes": package_reference.error_lines,
+    "policy-list": package_reference.policy_lines,
 }
 DIRECTIVE = re.compile(r"^:::\{([a-z-]+)\}\n:::$", flags=re.MULTILINE)
-MODULE = re.compile(
-    r"^(?:```\{eval-rst\}\n\.\. automodule:: (\S+)\n.*?```|:::\{module-docstring\} (\S+)\n:::)$",
-    re.MULTILINE | re.DOTALL,
-)
+MODULE = re.compile(r"^:::\{module-(reference|docstring)\} (\S+)\n:::$", re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", flags=re.DOTALL)
 
 
@@ -47,7 +45,7 @@ def write_out(text: str) -> str:
     text = DIRECTIVE.sub(
         lambda found: "\n".join(WRITTEN_OUT[found[1]]()) if found[1] in WRITTEN_OUT else found[0], text
     )
-    return MODULE.sub(lambda found: f"```text\n{_module(found[1] or found[2], found[1] is not None)}\n```", text)
+    return MODULE.sub(lambda found: f"```text\n{_module(found[2], found[1] == 'reference')}\n```", text)
 
 
 def _module(name: str, whole: bool) -> str:
