@@ -1,4 +1,4 @@
-"""The directive `http-reference`: every route of the service, from its own OpenAPI document."""
+"""The directives `http-reference` and `http-answers`: every route of the service, from its own OpenAPI document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
-from written_sections import parse
 
 from ocucb.service.web.app import describe_api
 
@@ -15,7 +14,14 @@ class HttpReference(SphinxDirective):
     """Writes a section for each route: what it does, what it takes, and how it answers."""
 
     def run(self) -> list[nodes.Node]:
-        return parse(self, markdown())
+        return self.parse_text_to_nodes("\n".join(markdown()), allow_section_headings=True)
+
+
+class HttpAnswers(SphinxDirective):
+    """Writes a table of what answers mean."""
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes("\n".join(answers()))
 
 
 IN_PATH = {"name": "The name of the experiment.", "id": "The id of the API key."}
@@ -24,7 +30,7 @@ IN_PATH = {"name": "The name of the experiment.", "id": "The id of the API key."
 def markdown() -> list[str]:
     """Return the lines of all routes."""
     described = describe_api()
-    return answers(described) + [
+    return [
         line
         for path, methods in described["paths"].items()
         for method, route in methods.items()
@@ -32,8 +38,9 @@ def markdown() -> list[str]:
     ]
 
 
-def answers(described: dict[str, Any]) -> list[str]:
+def answers() -> list[str]:
     """Return the table of all answers, which mean the same for every route."""
+    described = describe_api()
     meanings = {
         code: one["description"]
         for methods in described["paths"].values()
@@ -69,6 +76,7 @@ def _one_line(text: str) -> str:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Make the directive known."""
+    """Make the directives known."""
+    app.add_directive("http-answers", HttpAnswers)
     app.add_directive("http-reference", HttpReference)
     return {"parallel_read_safe": True}

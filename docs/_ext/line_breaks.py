@@ -1,4 +1,4 @@
-"""Where lines may break: a long name in a table between its words, a command before an option and not within one."""
+"""Where lines may break: long names in tables between words, paths after a slash, commands not within an option."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import Any
 
 TABLE = re.compile(r'<table class="[^"]*docutils.*?</table>', re.DOTALL)
 NAME = re.compile(r'<span class="pre">([^<]+)</span>')
-BETWEEN_WORDS = re.compile(r"(?<=[a-z\d)][._/:=?@])(?=\w)|(?<=[a-z])(?=[A-Z(])")
+BETWEEN_WORDS = re.compile(r"(?<=[a-z\d)][._/:=?@])(?=[A-Za-z])|(?<=//)(?=\w)|(?<=[a-z])(?=[A-Z]|\((?!\)))")
 SHORT, LONG, WIDE = 12, 20, 36  # letters of names that fit into a column of a phone, of a desktop, into a phone
 COMMAND = re.compile(r'<div class="highlight-(?:sh|bash|console) .*?</pre>', re.DOTALL)
-OPTION = re.compile(r"(?<=\s)--?[a-z][\w-]*")
+WORD = re.compile(r"(?<=[\s>])[\w.]*-[\w.-]*\w(?![^<]*>)")  # an option, or a word with a hyphen; not within a tag
+OPENING = '<span class="sig-paren">(</span>'
+HEADING = re.compile(r"(?<=<h[23]>)[^<]*/[^<]*")
 
 
 def mark_breaks(app: Any, name: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Put marks into the page, which site.css reads."""
     if "body" in context:
         body = TABLE.sub(lambda table: NAME.sub(_in_table, table[0]), context["body"])
-        body = NAME.sub(_in_text, body)
-        context["body"] = COMMAND.sub(lambda one: OPTION.sub(r'<span class="option">\g<0></span>', one[0]), body)
+        body = NAME.sub(_in_text, body).replace(OPENING, f"{OPENING}<wbr>")
+        body = HEADING.sub(lambda one: re.sub(r"/(?=[\w{])", "/<wbr>", one[0]), body)
+        context["body"] = COMMAND.sub(lambda one: WORD.sub(r'<span class="whole">\g<0></span>', one[0]), body)
 
 
 def _in_table(found: re.Match[str]) -> str:

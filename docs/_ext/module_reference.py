@@ -1,6 +1,6 @@
-"""The directive `module-reference NAME`: all public names of a module, in groups, with what is most used first.
+"""Directives of a module: `module-summary NAME`, what it is, and `module-reference NAME`, all of its public names.
 
-A name that is in no group is an error, so that none can be forgotten.
+They are in groups, with what is most used first. A name that is in no group is an error, so that none can be forgotten.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
-from written_sections import parse
 
 from ocucb.memory import Window
 from ocucb.noise import Noise
@@ -34,7 +33,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "Problems": "Problem Prior Delay mixed_gaps linear_gaps worst_case moss_trap bernoulli_worst_case"
         " bernoulli_rare random switching rotating from_data",
         "Policies as the lab plays them": "Remembering Fleet",
-        "Until a verdict": "Identification identify",
+        "Until a verdict": "Identification identify IdentificationResult",
         "Studies": "Study Sweep",
         "Regret without error bars": "exact_regret",
     },
@@ -44,19 +43,28 @@ GROUPS: dict[str, dict[str, str]] = {
 BASES = (Policy, Noise)
 
 
+class ModuleSummary(SphinxDirective):
+    """Shows the docstring of a module, and lets names of it be found."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(f"```{{eval-rst}}\n.. automodule:: {self.arguments[0]}\n```")
+
+
 class ModuleReference(SphinxDirective):
     """Writes a section for each group."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        return parse(self, lines_of(self.arguments[0]))
+        return self.parse_text_to_nodes("\n".join(lines_of(self.arguments[0])), allow_section_headings=True)
 
 
 def lines_of(name: str) -> list[str]:
     """Return the Markdown of a module, which has its parts read by autodoc."""
     module = importlib.import_module(name)
-    lines = ["```{eval-rst}", f".. automodule:: {name}", "```", ""]
+    lines: list[str] = []
     for heading, names in group(module).items():
         lines += [f"## {heading}", "", "```{eval-rst}"]
         for one in names:
@@ -105,5 +113,6 @@ def _is_memory(one: type) -> bool:
 
 def setup(app: Any) -> dict[str, bool]:
     """Make the directive known."""
+    app.add_directive("module-summary", ModuleSummary)
     app.add_directive("module-reference", ModuleReference)
     return {"parallel_read_safe": True}

@@ -23,7 +23,6 @@ from cyclopts import App
 from docutils import nodes
 from rich.console import Console
 from sphinx.util.docutils import SphinxDirective
-from written_sections import parse
 
 from ocucb.cli.app import app as command
 from ocucb.noise import NOISES, Noise
@@ -39,7 +38,7 @@ class CommandReference(SphinxDirective):
     """Writes a section for each command."""
 
     def run(self) -> list[nodes.Node]:
-        return parse(self, command_lines())
+        return self.parse_text_to_nodes("\n".join(command_lines()), allow_section_headings=True)
 
 
 def command_lines() -> list[str]:
@@ -61,25 +60,31 @@ def _help_lines(tokens: list[str]) -> list[str]:
     console = Console(file=io.StringIO(), width=UNWRAPPED, color_system=None)
     command.help_print(tokens, console=console)
     usage, *printed = console.file.getvalue().strip().splitlines()  # type: ignore[attr-defined]
-    lines = ["```text", usage.removeprefix("Usage: ").rstrip(), "```", ""]
+    lines = ["```sh", usage.removeprefix("Usage: ").rstrip(), "```", ""]
     for line in printed:
         if line.startswith("╭"):
             lines += ["", f"| {line.strip('╭─╮ ').lower().removesuffix('s')} | meaning |", "|---|---|"]
         elif line.startswith("│"):
             name, _, meaning = line.strip("│ ").removeprefix("*").strip().partition("  ")
-            lines.append(f"| `{name}` | {_notes(_plain(meaning.strip()))} |")
+            lines.append(f"| `{name}` | {_meaning(meaning.strip())} |")
         elif not line.startswith("╰"):
-            lines.append(_plain(line.strip()))
+            lines.append(_words(line.strip()))
     return [*lines, ""]
 
 
-def _notes(meaning: str) -> str:
+def _meaning(text: str) -> str:
     """Return what an option means, with its default and what it may be as sentences."""
-    meaning = meaning.replace(" [default: ()]", "").replace(" [required]", " Required.")
-    return NOTE.sub(lambda found: f" {NOTES[found[1]]} `{found[2]}`.", meaning)
+    notes = [f"{NOTES[kind]} `{value}`." for kind, value in NOTE.findall(text) if value not in ("", "()")]
+    told = NOTE.sub("", text).replace(" [required]", " Required.").strip()
+    return " ".join([_words(told), *notes])
 
 
 NOTES = {"default": "Default:", "choices": "One of"}
+
+
+def _words(text: str) -> str:
+    """Return a text as Markdown, with options and what is typed in quotes as code."""
+    return _plain(re.sub(r'(?<![\w-])--[a-z][\w-]*|"[^"]*"', r"`\g<0>`", text))
 
 
 def _plain(text: str) -> str:
@@ -91,7 +96,7 @@ class NoiseReference(SphinxDirective):
     """Writes a section for each noise family."""
 
     def run(self) -> list[nodes.Node]:
-        return parse(self, noise_lines())
+        return self.parse_text_to_nodes("\n".join(noise_lines()), allow_section_headings=True)
 
 
 def noise_lines() -> list[str]:
@@ -136,7 +141,7 @@ class ModuleDocstring(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         text = inspect.getdoc(importlib.import_module(self.arguments[0])) or ""
-        return parse(self, _paragraphs(text))
+        return self.parse_text_to_nodes("\n".join(_paragraphs(text)), allow_section_headings=True)
 
 
 class PolicyList(SphinxDirective):
@@ -144,7 +149,7 @@ class PolicyList(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(POLICIES))
-        return parse(self, policy_lines())
+        return self.parse_text_to_nodes("\n".join(policy_lines()), allow_section_headings=True)
 
 
 def policy_lines() -> list[str]:
@@ -163,7 +168,7 @@ class ErrorCodes(SphinxDirective):
     """Writes a table of the answers that are errors."""
 
     def run(self) -> list[nodes.Node]:
-        return parse(self, error_lines())
+        return self.parse_text_to_nodes("\n".join(error_lines()), allow_section_headings=True)
 
 
 def error_lines() -> list[str]:

@@ -11,7 +11,7 @@ from sphinx import addnodes
 GREEK = "\u0370-\u03ff"
 MARKS = "[\u0300-\u036f]*['’′]?"
 LOWERED = re.compile(  # a letter, or the name of an operation; no letter of a longer name, as in mixed_gaps
-    rf"(?:(?<![A-Za-z_])[^\W\d_]|[{GREEK}∫]|\b(?:max|min|sup|inf|argmax)){MARKS}_(?=[\w{{∞])(?!_)"
+    rf"(?:(?<![A-Za-z_])[^\W\d_]|(?<=[a-z])[A-Z]|[{GREEK}∫]|\b(?:max|min|sup|inf|argmax)){MARKS}_(?=[\w{{∞])(?!_)"
 )
 LOWERED_WORD = re.compile(rf"[A-Za-z]+(?![A-Za-z_])|\d+|[{GREEK}ℓ∞]")
 RAISED = re.compile(r"(?<=[\w)\]}²’'])\^(?=[-\w{(½∞])")
@@ -31,7 +31,7 @@ def raise_and_lower(app: Any, doctree: nodes.document) -> None:
     """Replace the text of formulas, wherever it is not code."""
     for text in list(doctree.findall(nodes.Text)):
         if ("_" in text or "^" in text) and not _is_code(text):
-            made = split(str(text))
+            made = split(text.astext())
             if len(made) > 1:
                 text.parent.replace(text, made)
 
