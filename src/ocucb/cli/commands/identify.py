@@ -152,8 +152,8 @@ def _table(result: IdentificationResult) -> object:
     table.add_column(header[0], overflow="fold")
     for title, cells in zip(header[1:], columns[1:], strict=True):
         add_number_column(table, title, [Text(cell) for cell in cells])
-    for label, *cells in lines:
-        table.add_row(label, *map(Text, cells))
+    for label, *texts in lines:
+        table.add_row(label, *map(Text, texts))
     return titled(result.title(), table, result.remark())
 
 
