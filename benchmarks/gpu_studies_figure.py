@@ -25,7 +25,7 @@ def main() -> None:
     """Draw and write."""
     means = json.loads((RESULTS / "gpu_studies.json").read_text())
     with figure_style():
-        figure = Figure(figsize=(10.0, 7.0), layout="constrained")
+        figure = Figure(figsize=(7.5, 6.4), layout="constrained")
         for axes, (study, (title, label)) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
             policies = [name.partition("/")[2] for name in means if name.startswith(f"{study}/")]
             for number, policy in enumerate(policies):
@@ -36,8 +36,8 @@ def main() -> None:
             axes.set_xlim(rows[0][0], rows[-1][0])
             set_scales(axes, "log" if study == "mixed-gaps" else "linear", "linear")
         handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
-        figure.savefig(Path(__file__).parent.parent / "docs/images/studies.png", dpi=130)
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        figure.savefig(Path(__file__).parent.parent / "docs/images/studies.png", dpi=170)
 
 
 if __name__ == "__main__":

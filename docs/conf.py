@@ -39,11 +39,14 @@ extensions = [
     "plain_docstrings",
     "executed_pages",
     "http_reference",
+    "line_breaks",
     "markdown_pages",
+    "module_reference",
     "motion_page",
     "notebooks",
     "package_reference",
     "question_chart",
+    "raised_letters",
     "repository_links",
     "unbroken_numbers",
 ]
@@ -66,6 +69,7 @@ autodoc_typehints = "signature"
 autodoc_type_aliases = {name: name for name in ("npt.ArrayLike", "ArrayLike", "Floats")}
 default_role = "code"
 napoleon_google_docstring = False
+napoleon_attr_annotations = False  # types stand in the signature
 
 html_theme = "furo"
 pygments_dark_style = "github-dark"

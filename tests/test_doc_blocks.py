@@ -35,7 +35,6 @@ ELSEWHERE = {  # which language of a block is run by what
     "py": "benchmarks/migration.py, where these libraries are; tests/test_docs.py holds what they print beside ours",
     "text": "nothing: it is what a command prints, or a list",
     "{code-cell} python": "docs/_ext/execute_notebooks.py, when tests/test_site.py makes the site",
-    "{eval-rst}": "Sphinx, when tests/test_site.py makes the site",
     "{raw} html": "Sphinx, and tests/test_site.py opens the page",
     "bash": "tests/service/guide, and on pages other than the guide this file",
     "ini": "tests/service/guide",

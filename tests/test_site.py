@@ -68,7 +68,7 @@ def test_every_page_is_there_as_html_and_as_markdown(site: Path) -> None:
     for page in PAGES:
         assert (site / f"{page}.html").is_file(), page
         source, copy = ((folder / f"{page}.md").read_text(encoding="utf-8") for folder in (ROOT / "docs", site))
-        assert copy == source or page.startswith("reference/")
+        assert copy == source or page.startswith("reference/") or page == "policies"
         assert f"]({page}.md)" in listed
     for page, made in WRITTEN_OUT.items():
         copy = (site / "reference" / f"{page}.md").read_text(encoding="utf-8")
@@ -90,6 +90,33 @@ def test_the_reference_has_every_public_name_and_every_route(site: Path) -> None
     assert "/v1/experiments/{name}/decisions" in (site / "reference" / "http.html").read_text(encoding="utf-8")
 
 
+def test_the_reference_begins_with_what_is_used_most(site: Path) -> None:
+    for page, names in {
+        "library": ("Bandit", "OCUCBn", "Bernoulli", "register"),
+        "client": ("Client", "Decision"),
+    }.items():
+        text = (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
+        module = {"library": "ocucb", "client": "ocucb_client"}[page]
+        places = [text.index(f'id="{module}.{name}"') for name in names]
+        assert places == sorted(places)
+        assert text.count("Return what the compiled selectors need.") <= 2  # of the bases, not of each policy
+
+
+def test_formulas_have_raised_and_lowered_letters(site: Path) -> None:
+    for page in ("theorem", "explicit_bound", "policies/ocucb-n", "reference/theory"):
+        text = (site / f"{page}.html").read_text(encoding="utf-8")
+        shown = re.sub(
+            r"<(code|pre|script|title)\b.*?</\1>",
+            "",
+            text[text.index("<article") : text.index("</article>")],
+            flags=re.DOTALL,
+        )
+        assert "<sub>" in shown
+        assert "<sup>" in shown
+        assert not re.search(r"_\{|\^[({]", shown), page
+    assert "mixed_gaps" in (site / "explicit_bound.html").read_text(encoding="utf-8")
+
+
 def test_it_is_read_and_searched_without_a_network(site: Path, browser: Browser) -> None:
     with visit(browser, site / "index.html") as seen:
         seen.page.goto(f"{(site / 'search.html').as_uri()}?q=horizon")
@@ -102,6 +129,16 @@ def test_a_phone_shows_all_of_it(site: Path, browser: Browser) -> None:
     for page in ("index", "theorem", "howto/choose_policy", "reference/library", "reference/http"):
         with visit(browser, site / f"{page}.html", width=390, scheme="dark") as seen:
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390, page
+
+
+def test_a_phone_shows_help_and_names_of_metrics_without_scrolling(site: Path, browser: Browser) -> None:
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.innerText)"
+    with visit(browser, site / "reference" / "commands.html", width=390) as seen:
+        assert seen.page.locator("article pre, article .table-wrapper").evaluate_all(wide) == []
+    with visit(browser, site / "production.html", width=390) as seen:
+        table = seen.page.locator(".table-wrapper", has_text="ocucb_http_requests_total")
+        assert table.evaluate_all(wide) == []
+        assert table.locator("wbr").count() > 10
 
 
 def test_the_questions_of_choosing_a_policy_are_drawn(site: Path, browser: Browser) -> None:

@@ -1,4 +1,4 @@
-"""The directive `http-reference`: every route of the service, from its own OpenAPI document."""
+"""The directives `http-reference` and `http-answers`: every route of the service, from its own OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ class HttpReference(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(markdown()), allow_section_headings=True)
 
 
+class HttpAnswers(SphinxDirective):
+    """Writes a table of what answers mean."""
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes("\n".join(answers()))
+
+
 IN_PATH = {"name": "The name of the experiment.", "id": "The id of the API key."}
 
 
@@ -29,6 +36,20 @@ def markdown() -> list[str]:
         for method, route in methods.items()
         for line in section(method.upper(), path, route, described["components"]["schemas"])
     ]
+
+
+def answers() -> list[str]:
+    """Return the table of all answers, which mean the same for every route."""
+    described = describe_api()
+    meanings = {
+        code: one["description"]
+        for methods in described["paths"].values()
+        for route in methods.values()
+        for code, one in route["responses"].items()
+    }
+    lines = ["| answer | meaning |", "|---|---|", "| 200, 201 | It is done; 201 if something was made. |"]
+    lines += [f"| {code} | {_one_line(meanings[code])} |" for code in sorted(meanings) if code not in ("200", "201")]
+    return [*lines, ""]
 
 
 def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
@@ -45,8 +66,8 @@ def section(method: str, path: str, route: dict[str, Any], schemas: dict[str, An
         lines += ["| name | in | meaning |", "|---|---|---|"]
         lines += [f"| `{name}` | {place} | {_one_line(meaning)} |" for name, place, meaning in rows]
         lines.append("")
-    lines += ["| answer | meaning |", "|---|---|"]
-    lines += [f"| {code} | {_one_line(one.get('description', ''))} |" for code, one in route["responses"].items()]
+    done, *refused = route["responses"]
+    lines.append(f"Answers {done}, or an error: {', '.join(refused)}." if refused else f"Answers {done}.")
     return [*lines, ""]
 
 
@@ -55,6 +76,7 @@ def _one_line(text: str) -> str:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Make the directive known."""
+    """Make the directives known."""
+    app.add_directive("http-answers", HttpAnswers)
     app.add_directive("http-reference", HttpReference)
     return {"parallel_read_safe": True}

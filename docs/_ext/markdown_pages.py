@@ -14,16 +14,15 @@ import http_reference
 import package_reference
 
 WRITTEN_OUT = {
+    "http-answers": http_reference.answers,
     "http-reference": http_reference.markdown,
     "command-reference": package_reference.command_lines,
     "noise-reference": package_reference.noise_lines,
     "error-codes": package_reference.error_lines,
+    "policy-list": package_reference.policy_lines,
 }
 DIRECTIVE = re.compile(r"^:::\{([a-z-]+)\}\n:::$", flags=re.MULTILINE)
-MODULE = re.compile(
-    r"^(?:```\{eval-rst\}\n\.\. automodule:: (\S+)\n.*?```|:::\{module-docstring\} (\S+)\n:::)$",
-    re.MULTILINE | re.DOTALL,
-)
+MODULE = re.compile(r"^:::\{module-(summary|reference|docstring)\} (\S+)\n:::$", re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", flags=re.DOTALL)
 
 
@@ -47,13 +46,16 @@ def write_out(text: str) -> str:
     text = DIRECTIVE.sub(
         lambda found: "\n".join(WRITTEN_OUT[found[1]]()) if found[1] in WRITTEN_OUT else found[0], text
     )
-    return MODULE.sub(lambda found: f"```text\n{_module(found[1] or found[2], found[1] is not None)}\n```", text)
+    return MODULE.sub(lambda found: _module(found[2], found[1]), text)
 
 
-def _module(name: str, whole: bool) -> str:
-    """Return what Python says of a module: all of it, or its docstring."""
+def _module(name: str, wanted: str) -> str:
+    """Return what Python says of a module: all of it, which begins with its summary, or its docstring."""
+    if wanted == "summary":
+        return ""
     found = pydoc.locate(name)
-    return pydoc.plain(pydoc.render_doc(found)) if whole else pydoc.getdoc(found)
+    told = pydoc.plain(pydoc.render_doc(found)) if wanted == "reference" else pydoc.getdoc(found)
+    return f"```text\n{told}\n```"
 
 
 def first_sentence(text: str) -> str:

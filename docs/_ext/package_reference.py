@@ -1,9 +1,10 @@
 """Directives that write reference pages from the package itself, so that the two cannot differ.
 
-command-reference      the help of every command, as it is printed
+command-reference      the help of every command, as sentences and tables
 noise-reference        every noise family with its formulas
-module-docstring NAME  the docstring of a module, as it is written
+module-docstring NAME  the docstring of a module, its trees as they are written
 error-codes            what the service answers with, by status and code
+policy-list            every policy with what its page begins with
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import io
+import itertools
+import re
 import textwrap
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from cyclopts import App
@@ -25,7 +29,9 @@ from ocucb.noise import NOISES, Noise
 from ocucb.service.web.documents import MEANINGS
 from ocucb.service.web.errors import CODES, STATUSES
 
-WIDTH = 84  # of help and of what is wrapped, in characters: what fits beside both sidebars
+UNWRAPPED = 2_000  # columns of a terminal in which every row of a help has one line
+NOTE = re.compile(r" ?\[(default|choices): ([^\]]*)\]")
+POLICIES = Path(__file__).parent.parent / "policies"
 
 
 class CommandReference(SphinxDirective):
@@ -50,11 +56,40 @@ def _names(app: App) -> list[str]:
 
 
 def _help_lines(tokens: list[str]) -> list[str]:
-    """Return what a command prints when it is asked for help, as a block."""
-    console = Console(file=io.StringIO(), width=WIDTH, color_system=None)
+    """Return what a command prints when it is asked for help, its boxes as tables."""
+    console = Console(file=io.StringIO(), width=UNWRAPPED, color_system=None)
     command.help_print(tokens, console=console)
-    printed = console.file.getvalue()  # type: ignore[attr-defined]
-    return ["```text", *(line.rstrip() for line in printed.strip().splitlines()), "```", ""]
+    usage, *printed = console.file.getvalue().strip().splitlines()  # type: ignore[attr-defined]
+    lines = ["```sh", usage.removeprefix("Usage: ").rstrip(), "```", ""]
+    for line in printed:
+        if line.startswith("╭"):
+            lines += ["", f"| {line.strip('╭─╮ ').lower().removesuffix('s')} | meaning |", "|---|---|"]
+        elif line.startswith("│"):
+            name, _, meaning = line.strip("│ ").removeprefix("*").strip().partition("  ")
+            lines.append(f"| `{name}` | {_meaning(meaning.strip())} |")
+        elif not line.startswith("╰"):
+            lines.append(_words(line.strip()))
+    return [*lines, ""]
+
+
+def _meaning(text: str) -> str:
+    """Return what an option means, with its default and what it may be as sentences."""
+    notes = [f"{NOTES[kind]} `{value}`." for kind, value in NOTE.findall(text) if value not in ("", "()")]
+    told = NOTE.sub("", text).replace(" [required]", " Required.").strip()
+    return " ".join([_words(told), *notes])
+
+
+NOTES = {"default": "Default:", "choices": "One of"}
+
+
+def _words(text: str) -> str:
+    """Return a text as Markdown, with options and what is typed in quotes as code."""
+    return _plain(re.sub(r'(?<![\w-])--[a-z][\w-]*|"[^"]*"', r"`\g<0>`", text))
+
+
+def _plain(text: str) -> str:
+    """Return a text so that Markdown shows it as it is."""
+    return re.sub(r"(`[^`]*`)|([*_<\[\]|])", lambda found: found[1] or "\\" + found[2], text)
 
 
 class NoiseReference(SphinxDirective):
@@ -77,19 +112,26 @@ def _family_lines(family: type[Noise]) -> list[str]:
         "",
         f"`ocucb.{family.__name__}({values})`: {family.summary}.",
         "",
-        "```text",
-        *_wrap(about),
-        "```",
-        "",
+        *_paragraphs(about),
         f"Interval that a table or a page shows: {family.interval_method}.",
         "",
     ]
 
 
-def _wrap(text: str) -> list[str]:
-    """Return the lines of a docstring, its paragraphs wrapped and its examples as they are."""
-    paragraphs = [one if one.startswith(">>>") else textwrap.fill(one, WIDTH) for one in text.split("\n\n")]
-    return "\n\n".join(paragraphs).splitlines()
+def _paragraphs(text: str) -> list[str]:
+    """Return the Markdown of a docstring: sentences, and as they are written examples and trees."""
+    lines: list[str] = []
+    kinds = itertools.groupby(text.split("\n\n"), key=_kind)
+    for kind, paragraphs in kinds:
+        if kind == "sentences":
+            lines += [_plain("\n\n".join(paragraphs)), ""]
+        else:
+            lines += [f"```{kind}", textwrap.dedent("\n\n".join(paragraphs)), "```", ""]
+    return lines
+
+
+def _kind(paragraph: str) -> str:
+    return "pycon" if paragraph.startswith(">>>") else "text" if re.search(r"──|\S {3,}\S", paragraph) else "sentences"
 
 
 class ModuleDocstring(SphinxDirective):
@@ -99,14 +141,34 @@ class ModuleDocstring(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         text = inspect.getdoc(importlib.import_module(self.arguments[0])) or ""
-        return [nodes.literal_block(text, text, language="text")]
+        return self.parse_text_to_nodes("\n".join(_paragraphs(text)), allow_section_headings=True)
+
+
+class PolicyList(SphinxDirective):
+    """Writes a table of the policies."""
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(POLICIES))
+        return self.parse_text_to_nodes("\n".join(policy_lines()), allow_section_headings=True)
+
+
+def policy_lines() -> list[str]:
+    """Return the Markdown of that table: of each page its title, and its first sentence after the name of the class."""
+    lines = ["| policy | class | what it is |", "|---|---|---|"]
+    for page in sorted(POLICIES.glob("*.md")):
+        title, about = page.read_text(encoding="utf-8").split("\n\n")[:2]
+        name, _, sentence = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(about.split())).partition(": ")
+        lines.append(
+            f"| [{title.removeprefix('# ')}](policies/{page.name}) | {name.replace('ocucb.', '')} | {sentence} |"
+        )
+    return lines
 
 
 class ErrorCodes(SphinxDirective):
     """Writes a table of the answers that are errors."""
 
     def run(self) -> list[nodes.Node]:
-        return self.parse_text_to_nodes("\n".join(error_lines()))
+        return self.parse_text_to_nodes("\n".join(error_lines()), allow_section_headings=True)
 
 
 def error_lines() -> list[str]:
@@ -130,4 +192,5 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("noise-reference", NoiseReference)
     app.add_directive("module-docstring", ModuleDocstring)
     app.add_directive("error-codes", ErrorCodes)
+    app.add_directive("policy-list", PolicyList)
     return {"parallel_read_safe": True}

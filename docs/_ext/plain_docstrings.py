@@ -56,7 +56,10 @@ def escape(line: str) -> str:
 def separate_parameters(lines: list[str]) -> list[str]:
     """Put what a parameter means below its name, and end the list where something else follows: examples, a source."""
     if "Parameters" not in lines:
-        return lines
+        first = next((k for k, line in enumerate(lines) if PARAMETER.fullmatch(line) and k and not lines[k - 1]), None)
+        if first is None:
+            return lines
+        lines = [*lines[:first], "Parameters", "----------", *lines[first:]]
     start = lines.index("Parameters") + 2
     made, rest = lines[:start], lines[start:]
     for k, line in enumerate(rest):

@@ -1,4 +1,4 @@
-"""In tables a number stays on one line with its error: "450 ± 20", "5.3 (5.0 to 5.6)"."""
+"""In tables a number stays on one line with its error and its unit: "450 ± 20", "(5.0 to 5.6)", "4.7 ms"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 from docutils import nodes
 
-WITH_ERROR = re.compile(r"(?<=[\d%]) (?=±)|(?<=±) (?=\d)|(?<=\d) (?=to [\d.]+\))|(?<=\d to) (?=[\d.]+\))")
+WITH_ERROR = re.compile(
+    r"(?<=[\d%]) (?=±)|(?<=±) (?=\d)|(?<=\d) (?=to [\d.]+\))|(?<=\d to) (?=[\d.]+\))"
+    r"|(?<=\d) (?=(?:ms|µs|ns|s|kB|KB|MB|MiB|GB)\b)"
+)
 
 
 def keep_together(app: Any, doctree: nodes.document) -> None:

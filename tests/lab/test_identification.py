@@ -11,7 +11,7 @@ import pytest
 
 from ocucb import KLLUCB, MOSS, Bandit, Bernoulli, Gaussian, ParameterError, Policy, TopTwo, Uniform
 from ocucb.lab import Delay, Identification, Problem, identify, random, worst_case
-from ocucb.lab.identification import GROWTH, identify_once, summarize_identification
+from ocucb.lab.identification import GROWTH, identify_once
 from ocucb.lab.tape import arm_key, choice_seed
 from ocucb.uniforms import uniform
 
@@ -48,21 +48,21 @@ def test_rows_and_errors() -> None:
     """A verdict at δ = 0.2 is wrong at most so often: 40 runs of each with more than 21 wrong, less than 1e-5."""
     experiment = Identification(EASY, (("top-two", TopTwo()), ("uniform", Uniform())), 0.2, runs=40)
     seen: list[tuple[str, int, int]] = []
-    found = identify(experiment, "threads:2", lambda *event: seen.append(event))
-    first, second = summarize_identification(experiment, found)
+    result = identify(experiment, "threads:2", lambda *event: seen.append(event))
+    first, second = result.summary()
     assert seen[-1][1:] == (80, 80)
     assert (first.policy, first.runs, first.undecided, second.undecided) == ("top-two", 40, 0, 0)
     assert max(first.wrong, second.wrong) <= 21
-    assert first.rounds == sum(run.rounds for run in found["top-two"]) / 40
+    assert first.rounds == sum(run.rounds for run in result.runs["top-two"]) / 40
     assert first.rounds_low < first.rounds < first.rounds_high
     assert first.to_least == pytest.approx(first.rounds / experiment.least_rounds())
-    assert identify(experiment, "processes:1") == found
+    assert identify(experiment, "processes:1") == result
 
 
 def test_a_run_without_a_verdict_ends() -> None:
     close = Problem((0.5, 0.499), Bernoulli())
     experiment = Identification(close, (("a", Uniform()),), 0.05, runs=2, max_rounds=100)
-    (row,) = summarize_identification(experiment, identify(experiment, "threads:1"))
+    (row,) = identify(experiment, "threads:1").summary()
     assert (row.undecided, row.wrong) == (2, 0)
     assert math.isnan(row.rounds)
 
@@ -70,13 +70,31 @@ def test_a_run_without_a_verdict_ends() -> None:
 def test_a_fixed_number_of_rounds() -> None:
     hard = Problem((0.3, 0.0, 0.0))
     experiment = Identification(hard, (("a", Uniform()), ("moss", MOSS(30))), rounds=30, runs=50)
-    found = identify(experiment, "threads:1")
-    assert all(run.rounds == 30 and run.arm >= 0 for runs in found.values() for run in runs)
-    row = summarize_identification(experiment, found)[0]
-    wrong = [run.gap for run in found["a"] if run.gap > 0.0]
+    result = identify(experiment, "threads:1")
+    assert all(run.rounds == 30 and run.arm >= 0 for runs in result.runs.values() for run in runs)
+    row = result.summary()[0]
+    wrong = [run.gap for run in result.runs["a"] if run.gap > 0.0]
     assert 0 < row.wrong == len(wrong) < 50
     assert row.simple_regret == pytest.approx(sum(wrong) / 50)
     assert math.isnan(row.to_least)
+
+
+@pytest.mark.parametrize("end", [{"delta": 0.2}, {"rounds": 20}])
+def test_a_result_shows_itself_as_a_table(end: dict[str, Any]) -> None:
+    problem = replace(EASY, name="<easy>")
+    result = identify(Identification(problem, (("<a>", TopTwo()), ("b", Uniform())), runs=3, **end), "threads:1")
+    header, *lines = result.table()
+    assert [line[0] for line in lines] == ["<a>", "b"]
+    assert ("rounds" in header) == ("delta" in end)
+    printed, page = str(result).splitlines(), result._repr_html_()
+    assert printed[0] == result.title()
+    assert printed[2].split()[0] == "policy"
+    assert all(cell in printed[4] for cell in lines[0])
+    assert page.count("<tr>") == 3
+    assert "&lt;a&gt;" in page
+    assert "<a>" not in page
+    assert "<easy>" not in page
+    assert repr(result) == "<IdentificationResult: <a>, b on <easy>>"
 
 
 def test_late_rewards_make_a_verdict_late() -> None:

@@ -10,8 +10,6 @@ import pytest
 
 from ocucb import Bernoulli, StateError, TopTwo, Uniform
 from ocucb.lab import Identification, Problem, identify
-from ocucb.lab.identification import summarize_identification
-from ocucb.lab.identification_report import write_identification_report
 from ocucb.lab.identification_runs import delete_runs
 from ocucb.lab.statistics import share_with_interval
 
@@ -22,12 +20,12 @@ FEW = Identification(EASY, (("a", TopTwo()), ("b", Uniform())), 0.2, runs=3)
 def played(experiment: Identification, folder: Path) -> tuple[int, object]:
     """Return how many runs were played, and all of them."""
     events: list[int] = []
-    found = identify(experiment, "threads:1", lambda _, done, of: events.append(of - done), folder)
-    return len(events), found
+    result = identify(experiment, "threads:1", lambda _, done, of: events.append(of - done), folder)
+    return len(events), result.runs
 
 
 def test_only_what_is_missing_is_played(tmp_path: Path) -> None:
-    alone = identify(replace(FEW, runs=5), "threads:1")
+    alone = identify(replace(FEW, runs=5), "threads:1").runs
     assert played(FEW, tmp_path) == (6, {label: runs[:3] for label, runs in alone.items()})
     assert played(FEW, tmp_path)[0] == 0
     assert played(replace(FEW, runs=5), tmp_path) == (4, alone)
@@ -71,9 +69,9 @@ def test_runs_are_deleted_when_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fixed", [False, True])
 def test_the_report(tmp_path: Path, fixed: bool) -> None:
     experiment = replace(FEW, delta=None, rounds=20) if fixed else FEW
-    found = identify(experiment, "threads:1")
-    rows = summarize_identification(experiment, found)
-    write_identification_report(experiment, found, rows, tmp_path / "report.html")
+    result = identify(experiment, "threads:1")
+    rows = result.summary()
+    result.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<h1>Verdicts on &lt;easy&gt; &amp; plain</h1>" in page
     assert "{{" not in page

@@ -29,6 +29,7 @@ NAMES = sorted(
         "Delay",
         "Experiment",
         "Identification",
+        "IdentificationResult",
         "Prior",
         "Problem",
         "Progress",
@@ -90,6 +91,13 @@ def test_everything_a_result_does_is_documented() -> None:
     assert sorted(public) == ["load", "plot", "report", "summary", "to_dataframe"]
     for name in public:
         assert inspect.getdoc(getattr(lab.Result, name)), name
+
+
+def test_everything_an_identification_returns_is_documented() -> None:
+    public = [name for name in vars(lab.IdentificationResult) if not name.startswith("_")]
+    assert sorted(public) == ["plot", "remark", "report", "summary", "table", "title"]
+    for name in public:
+        assert inspect.getdoc(getattr(lab.IdentificationResult, name)), name
 
 
 def test_signatures_are_as_promised() -> None:

@@ -51,7 +51,7 @@ def upper(mean: float, pulls: float, level: float, family: Parameters) -> float:
 
 @kernel
 def posterior(mean: float, pulls: float, level: float, family: Parameters) -> float:
-    """Under a uniform prior on the chance c of going on it is Beta(1 + S, 1 + T), and the mean is c/(1 - c)."""
+    """Under a uniform prior the chance c of going on is Beta(1 + S, 1 + T); the mean is c/(1 - c)."""
     going_on = beta_quantile(1.0 + (mean - family[0]) * pulls, 1.0 + pulls, level)
     return family[0] + going_on / max(1.0 - going_on, 1e-300)
 
@@ -72,7 +72,7 @@ def quantile(mean: float, uniform: float, family: Parameters) -> float:
 @ocucb.register
 @dataclass(frozen=True)
 class Geometric(Noise):
-    """Rewards that count tries: first, first + 1, ..., each as likely to be the last as the one before.
+    """Rewards that count tries: first, first + 1, ..., each as likely to be the last as any other.
 
     d(p, q) = p log(p/q) + (1 + p) log((1 + q)/(1 + p)), for means p and q less `first`
 
@@ -109,5 +109,6 @@ class Geometric(Noise):
         p, share = means - self.first, Z**2 / counts
         middle = 2.0 * p + share
         root = np.sqrt(np.maximum(middle**2 - 4.0 * (1.0 - share) * p**2, 0.0))
-        high = np.where(share < 1.0, (middle + root) / np.maximum(2.0 * (1.0 - share), 1e-300), math.inf)
+        width = np.maximum(2.0 * (1.0 - share), 1e-300)
+        high = np.where(share < 1.0, (middle + root) / width, math.inf)
         return self.first + 2.0 * p**2 / (middle + root), self.first + high

@@ -228,7 +228,8 @@ class Client:
         ----------
         name : what it is called.
         arms : their labels; or a dictionary from labels to anything that the service should keep about each.
-        policy, noise : as of a `Bandit`, or as the service writes them: "ucb", {"name": "gaussian", "scale": 2.0}.
+        policy : as of a `Bandit`, or as the service writes it: "ucb", {"name": "ocucb-n", "eta": 1.5}.
+        noise : the same of a noise family: "bernoulli", {"name": "gaussian", "scale": 2.0}.
         window : seconds after which a reward is too late; None for never.
         on_expiry : what happens then: "forget" the decision, or count this reward.
         late : what a reward after the window is told: "refuse" it, or "accept" it and count nothing.

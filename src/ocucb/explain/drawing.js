@@ -126,6 +126,7 @@ function drawRegret(svg, race) {
   }
   const ends = race.runs.map((run) => ({ run, y: y(run.regret[run.t]) })).sort((a, b) => a.y - b.y);
   ends.forEach((end, k) => { if (k > 0) end.y = Math.max(end.y, ends[k - 1].y + 15); });
+  ends.forEach((end, k) => { end.y = Math.min(end.y, height - bottom - 8 - 15 * (ends.length - 1 - k)); });
   for (const end of ends) {
     const { run } = end;
     const path = places(run.t).map((t) => `${x(t).toFixed(1)},${y(run.regret[t]).toFixed(1)}`);

@@ -2,7 +2,8 @@
 
 >>> from ocucb import UCB, OCUCBn
 >>> from ocucb.lab import Experiment, mixed_gaps, simulate
->>> experiment = Experiment((mixed_gaps(),), (("OCUCB-n", OCUCBn()), ("UCB", UCB())), horizon=1000, runs=20)
+>>> policies = (("OCUCB-n", OCUCBn()), ("UCB", UCB()))
+>>> experiment = Experiment((mixed_gaps(),), policies, horizon=1000, runs=20)
 >>> result = simulate(experiment)
 >>> [row.runs for row in result.summary()]
 [20, 20]
@@ -36,6 +37,7 @@ from ocucb.lab.study import Study, Sweep
 
 if TYPE_CHECKING:
     from ocucb.lab.identification import Identification
+    from ocucb.lab.identification_result import IdentificationResult
     from ocucb.lab.identification_runs import identify
     from ocucb.lab.result import Result
     from ocucb.lab.simulation import Progress, simulate
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 else:
     _LATER = {
         "Identification": "identification",
+        "IdentificationResult": "identification_result",
         "identify": "identification_runs",
         "Progress": "simulation",
         "Result": "result",
@@ -68,6 +71,7 @@ __all__ = [
     "Experiment",
     "Fleet",
     "Identification",
+    "IdentificationResult",
     "Prior",
     "Problem",
     "Progress",

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from ocucb.errors import StateError
 from ocucb.lab.identification import Cell, Identification, Identified, identify_once
+from ocucb.lab.identification_result import IdentificationResult
 from ocucb.lab.runners import open_executor
 
 FORMAT = "ocucb identification"
@@ -25,9 +26,13 @@ def identify(
     executor: Executor | str | None = None,
     progress: Callable[[str, int, int], object] | None = None,
     folder: str | Path | None = None,
-) -> dict[str, list[Identified]]:
-    """Play all runs of all policies; return them by label.
+) -> IdentificationResult:
+    """Play all runs of all policies.
 
+    Parameters
+    ----------
+    experiment : what to play.
+    executor : as for `simulate`.
     progress : called with a label, how many runs of all are done, and how many there are.
     folder : where to keep finished runs. What it has is not played again, so that one which was stopped goes on.
     """
@@ -42,10 +47,11 @@ def identify(
         with IdentifiedRuns(Path(folder), experiment) as kept:
             found = kept.found
             _play(experiment, executor, cells, found, kept.add, progress)
-    return {
+    runs = {
         label: [found[policy, run] for run in range(experiment.runs)]
         for policy, (label, _) in enumerate(experiment.policies)
     }
+    return IdentificationResult(experiment, runs)
 
 
 def _play(

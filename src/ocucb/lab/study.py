@@ -80,7 +80,8 @@ class Sweep:
 class Study:
     """Experiments that belong together.
 
-    name, title : a word for files and a line for people.
+    name : a word for files.
+    title : a line for people.
     sweep : None for a study of one experiment.
     template : for each size the keys of its experiments, with the swept word in braces still.
     """

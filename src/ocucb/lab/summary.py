@@ -83,12 +83,7 @@ class Summary(tuple[SummaryRow, ...]):
     def __str__(self) -> str:
         parts = []
         for problem, table in self.tables():
-            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-            lines = [
-                "   ".join([policy.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]) for policy, *rest in table
-            ]
-            notes = self.notes.get(problem, [])
-            parts.append("\n".join([problem, *notes, "", lines[0], "─" * len(lines[0]), *lines[1:], ""]))
+            parts.append("\n".join([problem, *self.notes.get(problem, []), "", *text_table(table), ""]))
         return "\n".join([*parts, REMARK])
 
     def _repr_html_(self) -> str:
@@ -108,6 +103,13 @@ def summarize(dataset: xr.Dataset, experiment: Experiment, kind: IntervalKind = 
         for policy, _ in experiment.policies
     ]
     return Summary(rows, {problem.name: notes for problem in experiment.problems if (notes := problem.notes())})
+
+
+def text_table(table: list[list[str]]) -> list[str]:
+    """Return the lines of a table of which the first row is the header: labels to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ["   ".join([label.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]) for label, *rest in table]
+    return [lines[0], "─" * len(lines[0]), *lines[1:]]
 
 
 def with_error(mean: float, half: float, sign: str = "") -> str:

@@ -73,7 +73,8 @@ class Bounded(Noise):
 
     Parameters
     ----------
-    low, high : the ends of the interval.
+    low : the smallest reward.
+    high : the largest reward.
 
     >>> Bounded(-1.0, 1.0).expected()
     'a number between -1 and 1'

@@ -56,7 +56,9 @@ def test_numbers(machine: Machine) -> None:
     work(server)
     answer = server.ask("GET", "/metrics", machine.shell(commands("keys")[1]).strip())
     assert answer.status_code == 200
-    rules = re.findall(r" expr: (.*)$", blocks("yaml")["/etc/prometheus/ocucb.rules.yml"], flags=re.MULTILINE)
+    rules = re.findall(
+        r" expr: (?:>-\n)?(.*?)\n(?= +(?:for:|- ))", blocks("yaml")["/etc/prometheus/ocucb.rules.yml"], re.DOTALL
+    )
     used = {name for rule in rules for name in re.findall(r"\bocucb_\w+", rule)}
     assert used <= set(re.findall(r"^(ocucb_\w+)[{ ]", answer.text, flags=re.MULTILINE))
     assert len(used) == 10

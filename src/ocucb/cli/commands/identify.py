@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +28,8 @@ from ocucb.cli.options import (
 from ocucb.errors import ParameterError, StateError
 
 if TYPE_CHECKING:
-    from ocucb.lab.identification import Identification, IdentificationRow, Identified
+    from ocucb.lab.identification import Identification, IdentificationRow
+    from ocucb.lab.identification_result import IdentificationResult
 
 POLICIES = ("top-two", "kl-lucb", "ocucb-n", "uniform")
 PROBLEM = "bernoulli_worst_case(5, 0.5, 0.2)"
@@ -81,7 +81,7 @@ def identify(
         The folder for runs and files.
     """
     from ocucb.cli.output_folder import make_folder
-    from ocucb.lab.identification import Identification, summarize_identification
+    from ocucb.lab.identification import Identification
     from ocucb.lab.identification_runs import delete_runs
     from ocucb.lab.spec import read_policies
 
@@ -97,20 +97,19 @@ def identify(
     make_folder(output)
     if overwrite:
         delete_runs(output)
-    found = _play(experiment, executor, output)
-    rows = summarize_identification(experiment, found)
+    result = _play(experiment, executor, output)
     console = new_console()
-    console.print(_table(experiment, rows))
+    console.print(_table(result))
     console.print()
-    _write_rows(output / "table.csv", rows)
+    _write_rows(output / "table.csv", result.summary())
     names = ["runs.jsonl", "table.csv"]
     if not no_report:
         with show_status("drawing"):
-            names += _draw(experiment, found, rows, output)
+            names += _draw(result, output)
     print_paths(console, [output / name for name in names])
 
 
-def _play(experiment: Identification, executor: str | None, output: Path) -> dict[str, list[Identified]]:
+def _play(experiment: Identification, executor: str | None, output: Path) -> IdentificationResult:
     """Play the runs that the folder has not got, with a bar; if stopped, say how to go on."""
     from ocucb.cli.interrupts import exit_if_local
     from ocucb.cli.progress import IdentificationProgress
@@ -122,7 +121,7 @@ def _play(experiment: Identification, executor: str | None, output: Path) -> dic
         with open_executor(executor) as pool:
             try:
                 with progress:
-                    found = play(experiment, pool, progress.note, output)
+                    result = play(experiment, pool, progress.note, output)
             except KeyboardInterrupt:  # before the executor is closed, which waits for the runs that are being played
                 print(f"\nstopped: {progress.done()}the same command continues it", file=sys.stderr)
                 exit_if_local(executor)
@@ -131,62 +130,31 @@ def _play(experiment: Identification, executor: str | None, output: Path) -> dic
         raise StateError(f"{problem} (--output chooses, --overwrite deletes)") from None
     if not progress.played:
         print(f"{output} has all runs already; nothing was played", file=sys.stderr)
-    return found
+    return result
 
 
-def _draw(
-    experiment: Identification, found: dict[str, list[Identified]], rows: list[IdentificationRow], output: Path
-) -> list[str]:
+def _draw(result: IdentificationResult, output: Path) -> list[str]:
     """Write figures and report; return their names."""
-    from ocucb.lab.identification_report import identification_figure, write_identification_report
     from ocucb.lab.plots import save_figure
 
-    stem = "verdicts" if experiment.delta is not None else "errors"
-    figure = identification_figure(experiment, found)
+    stem = "verdicts" if result.experiment.delta is not None else "errors"
+    figure = result.plot()
     for suffix in (".png", ".pdf"):
         save_figure(figure, output / f"{stem}{suffix}")
-    write_identification_report(experiment, found, rows, output / "report.html")
+    result.report(output / "report.html")
     return [f"{stem}.png", f"{stem}.pdf", "report.html"]
 
 
-def _table(experiment: Identification, rows: list[IdentificationRow]) -> object:
-    from ocucb.lab.summary import with_error
-
-    columns = {
-        "rounds": [Text(with_error(row.rounds, (row.rounds_high - row.rounds_low) / 2.0)) for row in rows],
-        "to T*(μ) log(1/δ)": [Text(f"{row.to_least:.2f}" if math.isfinite(row.to_least) else "–") for row in rows],
-        "wrong": [Text(f"{row.wrong} of {row.runs - row.undecided}") for row in rows],
-        "share of wrong ones": [Text(_share(row)) for row in rows],
-        "no verdict": [Text(f"{row.undecided}") for row in rows],
-        "simple regret": [
-            Text(with_error(row.simple_regret, (row.simple_regret_high - row.simple_regret_low) / 2.0)) for row in rows
-        ],
-    }
-    if experiment.delta is None:
-        for title in ("rounds", "to T*(μ) log(1/δ)", "no verdict"):
-            del columns[title]
+def _table(result: IdentificationResult) -> object:
+    header, *lines = result.table()
+    columns = list(zip(*lines, strict=True))
     table = new_table()
-    table.add_column("policy", overflow="fold")
-    for title, cells in columns.items():
-        add_number_column(table, title, cells)
-    for row, *cells in zip(rows, *columns.values(), strict=True):
-        table.add_row(row.policy, *cells)
-    what = f"{experiment.problem.name}: {experiment.runs:,} runs of each policy, seed {experiment.seed}"
-    if experiment.delta is None:
-        return titled(f"{what}, {experiment.rounds:,} rounds", table, "; ".join([*experiment.problem.notes(), FIXED]))
-    least = f"T*(μ) log(1/δ) = {experiment.least_rounds():,.0f} rounds, the fewest possible as δ falls"
-    return titled(f"{what}, δ = {experiment.delta:g}", table, "; ".join([*experiment.problem.notes(), least, REMARK]))
-
-
-def _share(row: IdentificationRow) -> str:
-    """Return the share of wrong verdicts with its interval, in percent."""
-    if math.isnan(row.error):
-        return "–"
-    return f"{100 * row.error:.1f} % ({100 * row.error_low:.1f} to {100 * row.error_high:.1f})"
-
-
-REMARK = "± is half a 95 % interval, brackets are one; rounds, errors and simple regret are of runs with a verdict"
-FIXED = "the verdict is the arm of the largest mean; ± is half a 95 % interval, brackets are one"
+    table.add_column(header[0], overflow="fold")
+    for title, cells in zip(header[1:], columns[1:], strict=True):
+        add_number_column(table, title, [Text(cell) for cell in cells])
+    for label, *texts in lines:
+        table.add_row(label, *map(Text, texts))
+    return titled(result.title(), table, result.remark())
 
 
 def _write_rows(path: Path, rows: list[IdentificationRow]) -> None:
