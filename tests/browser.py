@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from tools.programs import locate
 
 Scheme = Literal["light", "dark"]
+Look = tuple[Scheme, int]  # and a width
 SLOW_MACHINE = 120_000.0  # milliseconds until a page is given up: a busy machine is no fault of it
 QUIET = (
     "--no-sandbox",
@@ -69,5 +70,18 @@ def visit(browser: Browser, path: Path, width: int = 1200, scheme: Scheme = "lig
 
 def accessibility_violations(page: Page) -> list[str]:
     """Return what axe-core, with all of its rules, finds wrong with a page: rule, elements, and what they lack."""
-    found = Axe().run(page).response["violations"]
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(Axe().axe_script)  # half a megabyte: to read it takes as long as to check a page
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
     return [f"{rule['id']}: {node['html']}: {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+
+
+def violations_in_each_look(page: Page, looks: Sequence[Look]) -> list[str]:
+    """Return the same of a page in each of its looks, which must be a matter of its style sheet: it is loaded once."""
+    found = []
+    for scheme, width in looks:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(f"matchMedia('(prefers-color-scheme: {scheme}) and (width: {width}px)').matches")
+        found += [f"{scheme}, {width} wide: {one}" for one in accessibility_violations(page)]
+    return found

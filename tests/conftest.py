@@ -54,7 +54,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-# Files with one test, or a few, that take minutes, mostly of waiting: each is the first of a worker, or nearly so.
+# Files whose tests take long, most of them waiting: each is among the first of a worker, so that none is the last.
 LONG = (
     "tests/test_site.py",
     "tests/lab/test_resume.py",
@@ -62,6 +62,8 @@ LONG = (
     "tests/service/guide/test_guide_upgrade.py",
     "tests/test_precompile.py",
     "tests/test_packaging_install.py",
+    "tests/lab/test_runners.py",
+    "tests/lab/test_gpu.py",
     "tests/service/test_crashes.py",
     "tests/service/guide/test_guide_operation.py",
 )

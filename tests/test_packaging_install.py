@@ -54,10 +54,20 @@ def make_environment(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
+def install(python: Path, wheel: Path, folder: Path) -> None:
+    """Install a wheel and what it needs: by uv, as the Makefile does, in a tenth of the time; or else by pip."""
+    what = ("--constraint", ROOT / "constraints.txt", wheel)
+    uv = Path(sys.executable).with_name("uv")
+    try:
+        run(uv, "pip", "install", "--python", python, *what, folder=folder)
+    except (FileNotFoundError, AssertionError):
+        run(sys.executable, "-m", "pip", "--python", python, "install", "--no-compile", *what, folder=folder)
+
+
 def installed(python: Path, folder: Path) -> set[str]:
     """Return the distributions of an environment, by their plain names."""
-    listing = run(sys.executable, "-m", "pip", "--python", python, "list", "--format=freeze", folder=folder)
-    return {re.split(" @ |==", line)[0].replace("-", "_") for line in listing.splitlines()}
+    listing = "from importlib.metadata import distributions as all; print(*(one.metadata['Name'] for one in all()))"
+    return {name.replace("-", "_") for name in run(python, "-c", listing, folder=folder).split()}
 
 
 def first_example(name: str) -> str:
@@ -88,8 +98,7 @@ def test_built_installed_and_run(name: str, tmp_path: Path) -> None:
     assert license_text == (ROOT / "LICENSE").read_text(encoding="utf-8")
 
     python = make_environment(tmp_path / "environment")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
-    run(*pip, "install", "--no-compile", "--constraint", ROOT / "constraints.txt", wheel, folder=tmp_path)
+    install(python, wheel, tmp_path)
     assert installed(python, tmp_path) == {package, *BROUGHT[name]}
     run_example(name, python, tmp_path)
 

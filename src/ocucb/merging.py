@@ -28,7 +28,7 @@ def add_learned(arms: Arms, theirs: SavedBandit) -> bool:
         moments = no_moments(len(totals))
         moments[slots] = theirs.moments
         with np.errstate(over="ignore"):
-            totals[:count] += selector.moments["squares"] + moments["squares"][:count]  # which must be finite, too
+            totals[:count] += np.add(selector.moments["squares"], moments["squares"][:count])  # must be finite, too
     if not np.isfinite(totals).all():
         return False
     arms.add(missing)

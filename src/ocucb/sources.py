@@ -14,7 +14,7 @@ IMPORTS = re.compile(r"^ *(?:from +(ocucb[\w.]*) +import +(\([^)]*\)|[^\n]*)|imp
 @cache
 def digest_of_sources(file: Path) -> str:
     """Return a digest of a file and of those that it imports: the same wherever and whenever they were installed."""
-    facts = [(_place(one), text_of(one)) for one in sorted(files_below(file), key=_place)]
+    facts = sorted((_place(one), _digest_of_text(one)) for one in files_below(file))
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
@@ -33,12 +33,13 @@ def imported_files(file: Path) -> frozenset[Path]:
     """Return the files of the package that a file imports by name."""
     found = set()
     for module, names, plain in IMPORTS.findall(text_of(file)):
-        parts = (module or plain).split(".")[1:]
+        parts = tuple((module or plain).split(".")[1:])
         found.add(_file_of_module(parts))
-        found |= {_file_of_module([*parts, name]) for name in re.findall(r"\w+", names)}
+        found |= {_file_of_module((*parts, name)) for name in re.findall(r"\w+", names)}
     return frozenset(one for one in found if one is not None)
 
 
+@cache  # as the next ones: each file is asked for by dozens of others, whenever the package is imported
 def _place(file: Path) -> str:
     """Return where a file of the package stands in it; of another only its name."""
     return str(file.relative_to(PACKAGE)) if file.is_relative_to(PACKAGE) else file.name
@@ -50,7 +51,13 @@ def text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _file_of_module(parts: list[str]) -> Path | None:
+@cache
+def _digest_of_text(file: Path) -> str:
+    return hashlib.sha256(text_of(file).encode()).hexdigest()
+
+
+@cache
+def _file_of_module(parts: tuple[str, ...]) -> Path | None:
     """Return the file of a module, or None if this is a name inside one."""
     place = PACKAGE.joinpath(*parts)
     for candidate in (place / "__init__.py", place.with_suffix(".py")):

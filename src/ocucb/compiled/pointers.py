@@ -8,7 +8,6 @@ from typing import Any
 import numba
 import numba.extending
 import numpy as np
-import numpy.typing as npt
 from numba.core import cgutils as _cgutils
 from numba.np import arrayobj as _arrayobj
 
@@ -77,7 +76,7 @@ def record_at(dtype: np.dtype[Any]) -> Any:
     return at
 
 
-def array_at(dtype: npt.DTypeLike) -> Any:
+def array_at(dtype: np.dtype[Any] | type[np.number[Any]]) -> Any:
     """Make a compiled `at(address)` that returns the array which stands there. It does not know its length."""
     array = types.Array(numba.from_dtype(np.dtype(dtype)), 1, "C")
 

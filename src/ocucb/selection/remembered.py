@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ocucb.selection.forgetting import restore_events
 from ocucb.selection.restarting import restore_corner
-from ocucb.selection.state import DISCOUNT, WINDOW, Memory
+from ocucb.selection.state import DISCOUNT, WINDOW, Memory, set_means
 
 
 def remembered_data(memory: Memory, slots: int) -> dict[str, Any]:
@@ -33,14 +33,12 @@ def take_over(memory: Memory, slots: int, data: dict[str, Any]) -> None:
     memory.state["remembered"] = data["rounds"]
     if kind == DISCOUNT:
         ever["weight"], ever["waiting"] = data["weights"], data["waiting"]
-        known = ever["weight"] > 0.0
-        arms["learned"] = np.where(known, np.maximum(ever["learned"], 1), 0)
-        arms["mean"][known] = arms["total"][known] / ever["weight"][known]
+        arms["learned"] = np.where(ever["weight"] > 0.0, np.maximum(ever["learned"], 1), 0)
+        set_means(arms, arms["total"], ever["weight"])
         memory.state["unit"] = data["unit"]
         return
     arms["learned"], ever["least"], ever["most"] = data["rewards"], data["least"], data["most"]
-    known = arms["learned"] > 0
-    arms["mean"][known] = arms["total"][known] / arms["learned"][known]
+    set_means(arms, arms["total"], arms["learned"])
     memory.state["restarts"] = data["restarts"]
     hulls = [(arm, side == "above", hull) for side in ("above", "below") for arm, hull in enumerate(data[side])]
     memory.make_room_for_corners(sum(len(hull) for _, _, hull in hulls))
@@ -70,8 +68,8 @@ def _take_over_events(memory: Memory, arms: npt.NDArray[Any], ever: npt.NDArray[
     whens, places = (np.array(events[key], dtype=np.int64) for key in ("rounds", "arms"))
     restore_events(memory.address, whens, places, np.array(events["rewards"], dtype=np.float64))
     if "totals" in data:  # older files have none
-        arms["total"], ever["total_rest"], known = data["totals"], data["rests"], arms["learned"] > 0
-        arms["mean"][known] = (arms["total"] + ever["total_rest"])[known] / arms["learned"][known]
+        arms["total"], ever["total_rest"] = data["totals"], data["rests"]
+        set_means(arms, np.add(arms["total"], ever["total_rest"]), arms["learned"])
 
 
 def _faded(memory: Memory, arms: npt.NDArray[Any], ever: npt.NDArray[Any]) -> dict[str, Any]:

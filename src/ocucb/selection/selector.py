@@ -17,7 +17,7 @@ from ocucb.selection.leader import may_lead
 from ocucb.selection.moments import merge_moments, plain_spreads, renew_spreads
 from ocucb.selection.operations import STALE
 from ocucb.selection.remembered import remembered_data, take_over
-from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, RESTART, WINDOW, Memory
+from ocucb.selection.state import DISCOUNT, EVERYTHING, GUARDED, NO_SPREADS, PLAIN, RESTART, WINDOW, Memory, set_means
 
 # Memory for arms still to come: one more for so many, so that the first ones need no copy of everything.
 SPARE = 256
@@ -242,7 +242,7 @@ class Selector:
 
     def remembered_pulls(self) -> Floats | None:
         """Return how many pulls of each slot are remembered, pending ones included; None if nothing is forgotten."""
-        return np.asarray(self.arms["pulls"] * self._state["unit"]) if self._forgets else None
+        return np.multiply(self.arms["pulls"], self._state["unit"]) if self._forgets else None
 
     def remembered(self) -> dict[str, Any]:
         """Return what is remembered, as plain data."""
@@ -298,8 +298,7 @@ class Selector:
         arms = self.arms
         arms["pulls"] += pulls
         arms["learned"] += learned
-        known = arms["learned"] > 0
-        arms["mean"][known] = arms["total"][known] / arms["learned"][known]
+        set_means(arms, arms["total"], arms["learned"])
         self._state["rounds"] += int(pulls.sum())
         if self.keeps_moments:
             renew_spreads(self.address)

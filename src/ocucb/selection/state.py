@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from ocucb.compiled import Integers, array_at, record_at
+from ocucb.compiled import Floats, Integers, array_at, record_at
 
 ARM = np.dtype(
     [
@@ -196,6 +197,11 @@ def offsets(capacity: int) -> Integers:
         width = -(-(width // FANOUT) // FANOUT) * FANOUT
     starts += [starts[-1] + width, starts[-1] + width + 1]
     return np.array(starts, dtype=np.int64)
+
+
+def set_means(arms: npt.NDArray[Any], totals: Floats, counts: Floats | Integers) -> None:
+    """Divide sums by counts, where something was counted; elsewhere means stay as they are."""
+    np.divide(totals, counts, out=arms["mean"], where=counts > 0)
 
 
 class Memory:

@@ -8,10 +8,12 @@ of it, which costs evaluations and changes no choice.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ocucb.compiled import array_at, kernel
 from ocucb.selection.state import ARM, RECENT, State, arms_at, moments_at, recent_at
 
-_words_at = array_at(int)
+_words_at = array_at(np.int64)
 _SIZE = ARM.itemsize // 8
 _FIELDS = dict(ARM.fields or {})
 _PULLS, _MEAN = _FIELDS["pulls"][1] // 8, _FIELDS["mean"][1] // 8

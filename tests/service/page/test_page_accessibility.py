@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from browser import Scheme, accessibility_violations
+from browser import Look, accessibility_violations, violations_in_each_look
 from service.page.site import DESK, PHONE, Seen, Site
 
+LOOKS: tuple[Look, ...] = (("light", DESK), ("dark", DESK), ("dark", PHONE))
 CHANCES = {"first": 0.8, "second": 0.3, "third": 0.1}
 PATHS = (
     "/",
@@ -45,19 +46,16 @@ def filled(site: Site) -> Site:
     return site
 
 
-@pytest.fixture(
-    scope="module", params=[("light", DESK), ("dark", DESK), ("dark", PHONE)], ids=["light", "dark", "phone"]
-)
-def seen(request: pytest.FixtureRequest, filled: Site, browser: Browser) -> Iterator[Seen]:
-    scheme, width = request.param
-    with filled.visit(browser, width, scheme) as visitor:
+@pytest.fixture(scope="module")
+def seen(filled: Site, browser: Browser) -> Iterator[Seen]:
+    with filled.visit(browser) as visitor:
         visitor.log_in(filled.admin)
         yield visitor
 
 
 def violations(page: Page, path: str) -> list[str]:
     page.goto(path)
-    return accessibility_violations(page)
+    return violations_in_each_look(page, LOOKS)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -71,12 +69,12 @@ def test_nor_does_a_form_that_was_refused(seen: Seen) -> None:
     page.get_by_label("Policy", exact=True).select_option("moss")
     page.get_by_role("button", name="Create").click()
     page.get_by_text("This must be filled in for moss").wait_for()
-    assert accessibility_violations(page) == []
+    assert violations_in_each_look(page, LOOKS) == []
     page.goto("/experiments/axe played")
     page.get_by_label("Label").fill("first")
     page.get_by_role("button", name="Add").click()
     page.get_by_role("alert").wait_for()
-    assert accessibility_violations(page) == []
+    assert violations_in_each_look(page, LOOKS) == []
 
 
 def test_nor_does_what_a_key_sees_that_only_reads(filled: Site, browser: Browser) -> None:
@@ -89,24 +87,20 @@ def test_nor_does_what_a_key_sees_that_only_reads(filled: Site, browser: Browser
         assert violations(reader.page, "/") == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nor_does_the_login(filled: Site, browser: Browser, scheme: Scheme) -> None:
-    with filled.visit(browser, scheme=scheme) as visitor:
+def test_nor_does_the_login(filled: Site, browser: Browser) -> None:
+    with filled.visit(browser) as visitor:
         assert violations(visitor.page, "/login") == []
         visitor.page.get_by_label("API key").fill("ocucb_no")
         visitor.page.get_by_role("button", name="Log in").click()
         visitor.page.get_by_role("alert").wait_for()
-        assert accessibility_violations(visitor.page) == []
+        assert violations_in_each_look(visitor.page, LOOKS) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nor_does_the_documentation_but_for_what_swagger_ui_builds(
-    filled: Site, browser: Browser, scheme: Scheme
-) -> None:
-    with filled.visit(browser, scheme=scheme) as visitor:
+def test_nor_does_the_documentation_but_for_what_swagger_ui_builds(filled: Site, browser: Browser) -> None:
+    with filled.visit(browser) as visitor:
         visitor.page.goto("/docs")
         visitor.page.locator(".opblock").first.wait_for()
-        broken = {text.partition(":")[0] for text in accessibility_violations(visitor.page)}
+        broken = {text.split(": ")[1] for text in violations_in_each_look(visitor.page, LOOKS[:2])}
     assert broken <= {"nested-interactive"}  # a link inside of a button, in each of its lines
 
 
@@ -116,3 +110,18 @@ def test_a_page_that_breaks_rules_is_found(filled: Site, browser: Browser) -> No
         visitor.page.evaluate("document.querySelector('label').remove()")
         visitor.page.evaluate("document.querySelector('#key').removeAttribute('placeholder')")
         assert [text.partition(":")[0] for text in accessibility_violations(visitor.page)] == ["label"]
+
+
+def test_so_is_one_that_does_so_in_the_dark_or_on_a_phone(filled: Site, browser: Browser) -> None:
+    faint = "h1 { color: #777; background: #888; }"
+    with filled.visit(browser) as visitor:
+        for condition, looks in (("prefers-color-scheme: dark", LOOKS[1:]), ("max-width: 500px", LOOKS[2:])):
+            visitor.page.goto("/login")
+            visitor.page.evaluate(
+                "rule => document.styleSheets[0].insertRule(rule, document.styleSheets[0].cssRules.length)",
+                f"@media ({condition}) {{ {faint} }}",
+            )
+            found = violations_in_each_look(visitor.page, LOOKS)
+            assert [text.split(": ")[:2] for text in found] == [
+                [f"{scheme}, {width} wide", "color-contrast"] for scheme, width in looks
+            ]
