@@ -33,7 +33,7 @@ def paper(
     Parameters
     ----------
     full
-        Minutes for each check instead of seconds; under an hour on two cores.
+        Minutes for each check instead of seconds; under an hour on two cores. Uses an NVIDIA GPU if there is one.
     claim
         The number of a claim, as on the page; repeat it for more. All of them if not given.
     seed
