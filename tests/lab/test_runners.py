@@ -23,9 +23,13 @@ from lab.small_study import assert_same, small
 from ocucb import UCB, LevelPolicy, ParameterError
 from ocucb.compiled import Parameters
 from ocucb.lab.experiment import Experiment
+from ocucb.lab.fleet import Fleet
 from ocucb.lab.problem import worst_case
 from ocucb.lab.runners import open_executor
+from ocucb.lab.runners.cuda import CudaExecutor
+from ocucb.lab.runners.cuda_cluster import CudaClusterExecutor
 from ocucb.lab.runners.local import cores
+from ocucb.lab.shard import play
 from ocucb.lab.simulation import simulate
 
 LocalCluster: Any = distributed.LocalCluster
@@ -45,9 +49,12 @@ def expected() -> xr.Dataset:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Return where a Dask cluster of two worker processes can be found."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
-        yield cluster.scheduler_address.removeprefix("tcp://")
+    """Return where a Dask cluster of two worker processes, with simulated GPUs, can be found."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+        with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+            patch.undo()
+            yield cluster.scheduler_address.removeprefix("tcp://")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +63,9 @@ def local_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     token.write_text(secrets.token_hex(32))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
-        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+        patch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+        ray.init("local", num_cpus=2, num_gpus=2, include_dashboard=False, log_to_driver=False)
+        patch.delenv("NUMBA_ENABLE_CUDASIM")
         yield
         ray.shutdown()
 
@@ -115,6 +124,47 @@ def test_ray(expected: xr.Dataset, local_ray: None) -> None:
             pool.submit(operator.truediv, 1, 0).result()
         assert_same(simulate(small(), pool).dataset, expected)
     assert ray.is_initialized()  # it was there before
+
+
+def tiny() -> Experiment:
+    """Return what a simulated GPU plays in a second, one policy that it does not play among it."""
+    shared = Fleet(UCB(), 2, 4)
+    return Experiment((worst_case(3),), (("ucb", UCB()), ("shared", shared)), 20, runs=6)
+
+
+def check_gpus_of(cluster: str) -> None:
+    """See that workers play on their GPUs, each of them some shards, and all else where they can."""
+    expected = simulate(tiny(), "threads:1").dataset
+    with open_executor(f"cuda+{cluster}") as pool:
+        assert isinstance(pool, CudaClusterExecutor)
+        assert pool.submit(os.getpid).result() != os.getpid()
+        assert pool.submit(os.getenv, "NUMBA_ENABLE_CUDASIM").result() == "1"
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(operator.truediv, 1, 0).result()
+        with pytest.warns(RuntimeWarning, match="played on the CPU: .* several nodes"):
+            assert_same(simulate(tiny(), pool).dataset, expected)
+
+
+def test_gpus_of_a_dask_cluster(address: str) -> None:
+    check_gpus_of(f"dask://{address}")
+
+
+def test_gpus_of_a_ray_cluster(local_ray: None) -> None:
+    check_gpus_of("ray://local")
+
+
+def test_a_cluster_whose_workers_have_no_gpu_says_so() -> None:
+    with (
+        open_executor("cuda+dask://local") as pool,
+        pytest.raises(ParameterError, match=r"cuda needs an NVIDIA GPU .*; use threads"),
+    ):
+        simulate(small(), pool)
+
+
+def test_a_warning_that_is_an_error_is_told_to_whoever_waits() -> None:
+    [*_, (_, shard)] = tiny().shards(0, 1)
+    with CudaExecutor() as pool, pytest.raises(RuntimeWarning, match=r"played on the CPU: .* several nodes"):
+        pool.submit(play, shard).result(60)
 
 
 def test_ray_forgets_what_was_not_waited_for(local_ray: None) -> None:

@@ -60,7 +60,8 @@ def simulate(
     ----------
     experiment : what to play. The same one gives the same bits, whatever the executor and however often it was stopped.
     executor : any `concurrent.futures.Executor`, for Dask `client.get_executor()`; a text such as "threads:4",
-        "processes:2", "cuda" for an NVIDIA GPU, "dask://host:8786", "dask://local" or "ray://local"; None for threads.
+        "processes:2", "cuda" for an NVIDIA GPU, "dask://host:8786", "dask://local" or "ray://local", or with "cuda+"
+        before it for the GPUs of that cluster; None for threads.
     folder : where to keep finished shards. What it has is not played again, so a stopped study goes on.
     progress : called with a `Progress` after each shard, in the thread that called `simulate`.
 

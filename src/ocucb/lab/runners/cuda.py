@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from ocucb.compiled.cuda import check_gpu
@@ -23,6 +22,8 @@ TOGETHER = 4096  # shards at most
 
 class CudaExecutor(Executor):
     """Plays shards on the GPU, and calls anything else, in one thread."""
+
+    patience = 0.0  # seconds to wait for another shard that could be played together with those that are there
 
     def __init__(self) -> None:
         self._max_workers = TOGETHER // 2  # as many shards are submitted as make a full launch
@@ -57,13 +58,19 @@ class CudaExecutor(Executor):
             while True:
                 future, function, given, named = one
                 if future.set_running_or_notify_cancel():
-                    if function is play and self._fits(given[0]):
-                        together.append((future, given[0]))
-                    else:
-                        _call(future, functools.partial(function, *given, **named))
-                if self._waiting.empty() or len(together) >= TOGETHER:
+                    try:
+                        if function is play and self._fits(given[0]):
+                            together.append((future, given[0]))
+                        else:
+                            self._call(future, function, given, named)
+                    except BaseException as problem:  # a warning that is an error here: who waits shall know
+                        future.set_exception(problem)
+                if len(together) >= TOGETHER:
                     break
-                following = self._waiting.get()
+                try:
+                    following = self._waiting.get(timeout=self.patience)
+                except Empty:
+                    break
                 if following is None:
                     self._waiting.put(None)
                     break
@@ -86,22 +93,21 @@ class CudaExecutor(Executor):
         for future in waiting.values():
             future.set_exception(problem)
 
+    def _call(self, future: Future[Any], function: Callable[..., Any], given: Any, named: Any) -> None:
+        """Call a function and give its future the answer, or the error."""
+        try:
+            answer = function(*given, **named)
+        except BaseException as problem:
+            future.set_exception(problem)
+        else:
+            future.set_result(answer)
+
     def _fits(self, shard: Shard) -> bool:
         reason = unfit(shard)
         if reason is not None and reason not in self._told:
             self._told.add(reason)
             warnings.warn(f"played on the CPU: {reason}", RuntimeWarning, stacklevel=2)
         return reason is None
-
-
-def _call(future: Future[Any], job: Callable[[], Any]) -> None:
-    """Do a job and give its future the answer, or the error."""
-    try:
-        answer = job()
-    except BaseException as problem:
-        future.set_exception(problem)
-    else:
-        future.set_result(answer)
 
 
 @contextmanager

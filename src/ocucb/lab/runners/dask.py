@@ -22,8 +22,11 @@ LocalCluster: Any = distributed.LocalCluster
 
 
 @contextmanager
-def connect(address: str) -> Iterator[Executor]:
-    """Connect to the scheduler at host:port, or for "local" start a cluster here, a worker process for each core."""
+def connect(address: str, with_gpu: bool = False) -> Iterator[Executor]:
+    """Connect to the scheduler at host:port, or for "local" start a cluster here, a worker process for each core.
+
+    with_gpu : has no effect; of a cluster for GPUs every worker has one.
+    """
     if address == "local":
         with _local_cluster() as cluster, Client(cluster, set_as_default=False) as client:
             yield client.get_executor(pure=False)

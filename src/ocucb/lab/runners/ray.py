@@ -26,12 +26,14 @@ def call(function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
 
 
 class RayExecutor(Executor):
-    """Calls on the Ray cluster that this process is connected to, as concurrent futures."""
+    """Calls on the Ray cluster that this process is connected to, as concurrent futures, each with a GPU if asked."""
 
-    def __init__(self) -> None:
-        self._call: Any = ray.remote(call)
+    def __init__(self, with_gpu: bool) -> None:
+        self._call: Any = ray.remote(call).options(num_gpus=1) if with_gpu else ray.remote(call)
         self._futures: set[Future[Any]] = set()
         self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        if with_gpu and ray.cluster_resources().get("GPU", 0) < 1:
+            raise ParameterError("cuda+ray needs a cluster with GPUs, got one without; use ray")
 
     def submit(self, fn: Callable[Given, Answer], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Answer]:
         reference = self._call.remote(fn, *args, **kwargs)
@@ -55,7 +57,7 @@ class RayExecutor(Executor):
 
 
 @contextmanager
-def connect(address: str) -> Iterator[Executor]:
+def connect(address: str, with_gpu: bool = False) -> Iterator[Executor]:
     """Connect to the cluster at host:port, or for "local" start one here, unless this process is connected already."""
     ours = not ray.is_initialized()
     if ours:
@@ -69,10 +71,12 @@ def connect(address: str) -> Iterator[Executor]:
                 f"ray://{address} must be a cluster that answers, got: {problem}; use ray://local, or start one, and "
                 "if it wants a token set RAY_AUTH_MODE=token"
             ) from None
-    executor = RayExecutor()
     try:
-        yield executor
+        executor = RayExecutor(with_gpu)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(cancel_futures=True)
     finally:
-        executor.shutdown(cancel_futures=True)
         if ours:
             ray.shutdown()
