@@ -89,7 +89,7 @@ def test_any_number_of_rows_is_written_by_few_statements(node: Node) -> None:
             transaction.update_experiments(changed)
             assert transaction.find_experiments(names) == changed + heads[count:]
             heads = changed + heads[count:]
-        driver = transaction.connection.connection.dbapi_connection
+        driver: Any = transaction.connection.connection.dbapi_connection
         if isinstance(driver, sqlite3.Connection):
             driver.set_trace_callback(statements.append)
             transaction.add_due([(1, seq, 10) for seq in range(10_000, 10_031)])
