@@ -136,6 +136,7 @@ def test_everything_a_bandit_does_is_documented() -> None:
         "revise",
         "rounds",
         "save",
+        "saved",
         "set_shares",
         "shares",
         "statistics",

@@ -245,7 +245,7 @@ class Bandit:
             raise ParameterError("bandits that forget cannot be merged: their rounds have no common order")
         if other.noise != self.noise:
             raise ParameterError(f"both bandits must have the same noise, got {self.noise} and {other.noise}")
-        theirs = other._as_saved()
+        theirs = other.saved()
         with self._lock:
             if not self._selector.keeps_moments:
                 theirs = theirs._replace(moments=None)
@@ -408,9 +408,29 @@ class Bandit:
                 self._selector.spreads(),
             )
 
+    def saved(self) -> SavedBandit:
+        """Return a copy of everything, in arrays: what `to_dict` makes plain data of, in a tenth of the time."""
+        with self._lock:
+            arms = self._selector.arms
+            return SavedBandit(
+                policy=self._policy,
+                noise=self._noise,
+                seed=self._seed,
+                labels=list(self._labels),
+                pulls=self._selector.pulls,
+                learned=self._selector.learned.copy(),
+                totals=self._selector.totals.copy(),
+                retired=arms["active"] == 0,
+                first=self._arms.first,
+                shares=list(self.shares.items()),
+                moments=self._selector.moments.copy() if self._selector.keeps_moments else None,
+                memory=self._memory,
+                remembered=self._selector.remembered() if self._memory is not None else None,
+            )
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data for JSON, with the version of the format."""
-        return saving.to_dict(self._as_saved())
+        return saving.to_dict(self.saved())
 
     @classmethod
     def from_dict(cls, data: object, policy: Policy | None = None) -> Bandit:
@@ -452,25 +472,6 @@ class Bandit:
         rows = [[str(known.arms[k]), *(cell(float(column[k])) for column in numbers)] for k in order]
         header = ("arm", "pulls", "pending", "mean", "index", "effective arms")
         return html_table([repr(self)], header, rows, len(known.arms) - len(rows))
-
-    def _as_saved(self) -> SavedBandit:
-        with self._lock:
-            arms = self._selector.arms
-            return SavedBandit(
-                policy=self._policy,
-                noise=self._noise,
-                seed=self._seed,
-                labels=list(self._labels),
-                pulls=self._selector.pulls,
-                learned=self._selector.learned.copy(),
-                totals=self._selector.totals.copy(),
-                retired=arms["active"] == 0,
-                first=self._arms.first,
-                shares=list(self.shares.items()),
-                moments=self._selector.moments.copy() if self._selector.keeps_moments else None,
-                memory=self._memory,
-                remembered=self._selector.remembered() if self._memory is not None else None,
-            )
 
     def _use_shares(self, shares: dict[int, float]) -> None:
         self._chooser.shares, self._plain = Shares(shares), not shares

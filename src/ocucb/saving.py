@@ -43,12 +43,23 @@ class SavedBandit(NamedTuple):
 
 def to_dict(saved: SavedBandit) -> dict[str, Any]:
     """Return a bandit as plain data."""
+    return {key: _plain(value) for key, value in to_columns(saved).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return {key: _plain(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+def to_columns(saved: SavedBandit) -> dict[str, Any]:
+    """Return a bandit as `to_dict` does, but with arrays in the place of lists of numbers."""
     added: dict[str, Any] = {} if saved.first == len(saved.labels) else {"first_arms": saved.first}
     if saved.shares:
         added["shares"] = [list(pair) for pair in saved.shares]
     if saved.moments is not None:
         known = saved.learned > 0
-        added["moments"] = {name: np.where(known, saved.moments[name], 0.0).tolist() for name in COLUMNS}
+        added["moments"] = {name: np.where(known, saved.moments[name], 0.0) for name in COLUMNS}
     if saved.memory is not None:
         added["memory"], added["remembered"] = saved.memory.to_dict(), saved.remembered
     return {
@@ -58,10 +69,10 @@ def to_dict(saved: SavedBandit) -> dict[str, Any]:
         "noise": saved.noise.to_dict(),
         "seed": saved.seed,
         "labels": saved.labels,
-        "pulls": saved.pulls.tolist(),
-        "learned": saved.learned.tolist(),
-        "totals": saved.totals.tolist(),
-        "retired": saved.retired.tolist(),
+        "pulls": saved.pulls,
+        "learned": saved.learned,
+        "totals": saved.totals,
+        "retired": saved.retired,
         **added,
     }
 

@@ -16,7 +16,7 @@ from ocucb.service.ids import parse_id
 from ocucb.service.records import DECISION, REWARD, Entry
 from ocucb.service.replies import View
 from ocucb.service.requests import Decide, Inspect
-from service.helpers import Node, folded_state, live_state
+from service.helpers import Node, folded_state, live_state, wait_until
 from service.load import EXPERIMENT, Noted, be_node, kill_often, prepare, read
 from service.postgresql import PostgreSQL
 
@@ -34,6 +34,8 @@ class Running(NamedTuple):
 
 def settled(node: Node) -> tuple[list[Entry], View]:
     """Return the log and its state, once both are of one moment: a node that starts closes what is due."""
+    sweeps = node.engine._housekeeping
+    wait_until(lambda: sweeps.prune_at > 0.0 and not sweeps._under_way, "what is due is closed")
     while True:
         log, view = node.log(EXPERIMENT), node.ask(Inspect(EXPERIMENT))
         if view.seq == len(log):

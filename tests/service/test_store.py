@@ -72,6 +72,31 @@ def test_an_older_schema_is_brought_up_with_all_that_is_in_it(address: str, tmp_
     node.close()
 
 
+def test_any_number_of_rows_is_written_by_few_statements(node: Node) -> None:
+    """One for as many eights as there are, and one for the rest; what each experiment has come to is one more."""
+    names = [f"e{number}" for number in range(9)]
+    for name in names:
+        node.create(name)
+    statements: list[str] = []
+    for count in (*range(1, 20), 31, 64, 255, 256, 257, 300, 512):
+        before = len(node.log("e0"))
+        node.ask(Decide("e0", count=count))
+        assert [entry.seq for entry in node.log("e0")] == list(range(1, before + count + 1))
+    with node.store.write() as transaction:
+        heads = transaction.find_experiments(names)
+        for count in range(1, len(heads) + 1):
+            changed = [head._replace(seq=1000 * count + place) for place, head in enumerate(heads[:count])]
+            transaction.update_experiments(changed)
+            assert transaction.find_experiments(names) == changed + heads[count:]
+            heads = changed + heads[count:]
+        driver: Any = transaction.connection.connection.dbapi_connection
+        if isinstance(driver, sqlite3.Connection):
+            driver.set_trace_callback(statements.append)
+            transaction.add_due([(1, seq, 10) for seq in range(10_000, 10_031)])
+            driver.set_trace_callback(None)
+            assert len(statements) == 2
+
+
 def test_a_newer_schema_is_refused(address: str) -> None:
     store = Store(address)
     store.migrate()

@@ -40,6 +40,12 @@ class RoundingErrors:
         except OverflowError:
             raise RewardError("the sum of an arm's rewards would no longer be a finite number") from None
 
+    def copy(self) -> RoundingErrors:
+        """Return errors that stay as these are now."""
+        copied = RoundingErrors()
+        copied._by_arm = dict(self._by_arm)  # the numbers of an arm are replaced, never changed
+        return copied
+
     def to_list(self) -> list[list[Any]]:
         """Return everything as plain data."""
         return [[arm, errors] for arm, errors in self._by_arm.items()]

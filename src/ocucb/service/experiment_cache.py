@@ -12,6 +12,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+from pydantic_core import to_json
+
+from ocucb.compiled import Floats
 from ocucb.errors import OcucbError
 from ocucb.service.errors import LogError
 from ocucb.service.experiment_state import ExperimentState, mark
@@ -23,6 +28,7 @@ from ocucb.service.text import decode, encode
 logger = logging.getLogger(__name__)
 ITEMS_PER_PIECE = 5000
 DAMAGED_RETRY_SECONDS = 30.0
+LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e15  # between which numbers are written without an exponent, by whomever
 MIN_COMPRESSED = 100_000  # characters of a snapshot
 _COMPRESSED = "zlib,base64:"  # with which no JSON begins
 
@@ -144,7 +150,7 @@ def pages(transaction: Transaction, experiment: int, after: int, upto: int) -> I
 
 
 def encode_snapshot(experiment: int, state: dict[str, Any]) -> Snapshot:
-    """Return a state, as plain data, as a snapshot: a cache for `load`, never the truth."""
+    """Return a state, as plain data or with arrays in it, as a snapshot: a cache for `load`, never the truth."""
     text = _encode_in_pieces(state)
     return Snapshot(experiment, state["seq"], _digest(text), _compress(text))
 
@@ -187,7 +193,23 @@ def _encode_in_pieces(data: object) -> str:
     """Return JSON as `encode` does, but let other threads run in between: a long list at once would stop them all."""
     if isinstance(data, dict):
         return "{" + ",".join(f"{encode(key)}:{_encode_in_pieces(value)}" for key, value in data.items()) + "}"
-    if isinstance(data, list) and len(data) > ITEMS_PER_PIECE:
+    if isinstance(data, np.ndarray) or (isinstance(data, list) and len(data) > ITEMS_PER_PIECE):
         starts = range(0, len(data), ITEMS_PER_PIECE)
-        return "[" + ",".join(encode(data[start : start + ITEMS_PER_PIECE])[1:-1] for start in starts) + "]"
+        return "[" + ",".join(_encode_list(data[start : start + ITEMS_PER_PIECE])[1:-1] for start in starts) + "]"
     return encode(data)
+
+
+def _encode_list(items: list[Any] | npt.NDArray[Any]) -> str:
+    """Return JSON as `encode` does, and numbers in a sixth of its time, where both write them in the same way."""
+    if isinstance(items, np.ndarray):
+        quick = items.dtype.kind in "bi" or _are_written_alike(items)
+        plain = items.tolist()
+    else:
+        quick, plain = set(map(type, items)) == {int}, items
+    return to_json(plain).decode() if quick else encode(plain)
+
+
+def _are_written_alike(values: Floats) -> bool:
+    """Tell whether Python and pydantic write all numbers in the same way: they do if none needs an exponent."""
+    sizes = np.abs(values)
+    return bool(np.all((sizes == 0.0) | ((sizes >= LEAST_PLAIN) & (sizes < MOST_PLAIN))))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from ocucb import saving
 from ocucb.arm_statistics import Choice
 from ocucb.bandit import Bandit
 from ocucb.errors import ArmError, HorizonError, OcucbError
 from ocucb.labels import Label
 from ocucb.memory import Window
+from ocucb.saving import SavedBandit
 from ocucb.service import records
 from ocucb.service.definition import Definition
 from ocucb.service.errors import ArchivedError, LogError
@@ -18,6 +20,43 @@ from ocucb.service.history import History
 from ocucb.service.records import SECOND, Entry
 
 SNAPSHOT_FORMAT = 3  # raised when the data of a snapshot changes; snapshots of another format are skipped
+
+
+class StateCopy(NamedTuple):
+    """A state as it was after entry `seq`, whatever becomes of it: taken quickly, and made plain data by who has time.
+
+    Nothing in it changes any more: it has copies of what a state changes in place.
+    """
+
+    experiment: int
+    seq: int
+    status: str
+    definition: Definition
+    bandit: SavedBandit
+    history: History
+    metadata: dict[Label, Any]
+    last_mark: list[Any] | None
+    winner: tuple[float | None, Label | None]
+    rounding_errors: RoundingErrors
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        return {**self.to_columns(), "bandit": saving.to_dict(self.bandit)}
+
+    def to_columns(self) -> dict[str, Any]:
+        """Return the state as `to_dict` does, but with arrays in the place of the bandit's lists of numbers."""
+        return {
+            "format": SNAPSHOT_FORMAT,
+            "seq": self.seq,
+            "status": self.status,
+            "definition": self.definition.to_dict(),
+            "bandit": saving.to_columns(self.bandit),
+            "history": self.history.to_dict(),
+            "metadata": [list(pair) for pair in self.metadata.items()],
+            "last_mark": self.last_mark,
+            "winner": list(self.winner),
+            "rounding_errors": self.rounding_errors.to_list(),
+        }
 
 
 class ExperimentState:
@@ -64,18 +103,22 @@ class ExperimentState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain data."""
-        return {
-            "format": SNAPSHOT_FORMAT,
-            "seq": self.seq,
-            "status": self.status,
-            "definition": self.definition.to_dict(),
-            "bandit": self.bandit.to_dict(),
-            "history": self.history.to_dict(),
-            "metadata": [list(pair) for pair in self.metadata.items()],
-            "last_mark": self.last_mark,
-            "winner": [self.winner_confidence, self.winner],
-            "rounding_errors": self.rounding_errors.to_list(),
-        }
+        return self.copy().to_dict()
+
+    def copy(self) -> StateCopy:
+        """Return the state as it is now. With many arms that takes a tenth of the time of `to_dict`."""
+        return StateCopy(
+            self.id,
+            self.seq,
+            self.status,
+            self.definition,
+            self.bandit.saved(),
+            self.history.copy(),
+            dict(self.metadata),
+            self.last_mark,
+            (self.winner_confidence, self.winner),
+            self.rounding_errors.copy(),
+        )
 
     @classmethod
     def from_dict(cls, experiment: int, data: dict[str, Any]) -> ExperimentState:

@@ -68,6 +68,12 @@ class History:
         """Return the past, oldest first; the last span may still grow."""
         return (*self._spans, self._last()) if self._decisions else tuple(self._spans)
 
+    def copy(self) -> History:
+        """Return a history that stays as this one is now."""
+        copied = History()
+        vars(copied).update(vars(self), _spans=list(self._spans), _pulls=dict(self._pulls))  # a span is never changed
+        return copied
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data. Labels may be numbers, so pulls are pairs."""
         here = Span(self._decisions, self._at, self._pulls, 0, self._rewards, self._total)

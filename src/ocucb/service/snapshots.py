@@ -1,7 +1,7 @@
 """Snapshots of states: a thread of its own writes them as text, and the writer of the log stores them.
 
-Many arms take long to write as text, so the writer does not do it. Storing takes the database's only lock, for which
-the thread would have to compete with a busy writer, so the thread does not do that.
+Many arms take long to write as text, so the writer does not do it, and only copies the state. Storing takes the
+database's only lock, for which the thread would have to compete with a busy writer, so the thread does not do that.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from ocucb.service.errors import StoreError
 from ocucb.service.experiment_cache import encode_snapshot
-from ocucb.service.experiment_state import ExperimentState
+from ocucb.service.experiment_state import ExperimentState, StateCopy
 from ocucb.service.records import Snapshot
 from ocucb.service.stores import Store
 
@@ -32,7 +31,7 @@ class Snapshots:
 
     def __init__(self, store: Store, wake: Callable[[], None]) -> None:
         self._store, self._wake = store, wake
-        self._scheduled: queue.SimpleQueue[tuple[int, dict[str, Any]] | ExperimentState | None] = queue.SimpleQueue()
+        self._scheduled: queue.SimpleQueue[StateCopy | ExperimentState | None] = queue.SimpleQueue()
         self._taken: queue.SimpleQueue[Snapshot] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._take_scheduled, name="ocucb snapshots", daemon=True)
 
@@ -47,7 +46,7 @@ class Snapshots:
             return
         if self._scheduled.empty() and self._taken.empty():
             state.snapshot_seq = state.seq
-            self._scheduled.put((state.id, state.to_dict()))
+            self._scheduled.put(state.copy())
 
     def schedule_dropped(self, state: ExperimentState) -> None:
         """Schedule a state that nobody will change any more, if it is worth it and the thread keeps up."""
@@ -91,10 +90,10 @@ class Snapshots:
             self._take(scheduled)
         return scheduled is not None
 
-    def _take(self, scheduled: tuple[int, dict[str, Any]] | ExperimentState) -> None:
+    def _take(self, scheduled: StateCopy | ExperimentState) -> None:
         try:
-            of = (scheduled.id, scheduled.to_dict()) if isinstance(scheduled, ExperimentState) else scheduled
-            self._taken.put(encode_snapshot(*of))
+            copy = scheduled.copy() if isinstance(scheduled, ExperimentState) else scheduled
+            self._taken.put(encode_snapshot(copy.experiment, copy.to_columns()))
         except Exception:
             logger.exception("a snapshot was not taken")
 

@@ -90,6 +90,10 @@ class Callers:
                 if "Retry-After" not in answer.headers:
                     self.problems.append("503 without Retry-After")
                 time.sleep(0.05)
+            elif answer.status_code == 408:  # on a busy machine the caller was slow; a client asks again as well
+                if "not stored" not in answer.json()["error"]["message"]:
+                    self.problems.append(f"408 {answer.text[:200]}")
+                time.sleep(0.05)
             elif answer.status_code in (200, 409, 410):  # a sticky decision may have its reward, or be too late
                 self.answered[node] += 1
                 found: dict[str, Any] = answer.json()

@@ -22,10 +22,11 @@ from ocucb.service.stores import Store
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web import app_state, forwarding
-from ocucb.service.web.forwarding import Forwarded
+from ocucb.service.web.forwarding import Answered, Forwarded
 from service.helpers import PATIENT, ManualClock, folded_state, wait_until
 from service.web.api import Api, check_error
 
+FAILED = Answered(0, b"", {})
 NAMES = [f"experiment {number}" for number in range(12)]
 
 
@@ -167,6 +168,7 @@ def test_a_locked_experiment_keeps_no_other_of_its_home_waiting(
     postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests for both travel together, and those for the locked one are not answered."""
+    monkeypatch.setattr(forwarding, "CONNECTIONS_PER_NODE", 2)
     monkeypatch.setattr(forwarding, "SLOW_SECONDS", 2.0)
     monkeypatch.setattr(app_state, "HOME_SECONDS", 40.0)
     monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 50.0)
@@ -227,7 +229,10 @@ def test_a_lane_apart_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
         node = forwarding._Node("http://127.0.0.1:1")
         lanes = []
         for _ in range(2):
-            await asyncio.gather(*(node.ask(Forwarded(f"/{n}", "", None, "r", "")) for n in range(5)))
+            answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+            for n in range(5):
+                node.ask(Forwarded(f"/{n}", "", None, "r", ""), answers.put_nowait)
+            assert {(await answers.get() or FAILED).status for _ in range(5)} == {200}
             lanes.append(len(node._lanes))
         await asyncio.sleep(0.5)
         lanes.append(len(node._lanes))

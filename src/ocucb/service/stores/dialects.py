@@ -20,6 +20,7 @@ from ocucb.service.errors import RequestError
 
 WRITING = "ocucb_writing"
 MAX_ROWS_PER_INSERT = 256
+ROWS_PER_STEP = 8
 FAILURES = (SQLAlchemyError, sqlite3.Error, psycopg.Error)
 LOCK_NOT_AVAILABLE = "55P03"  # of PostgreSQL
 MIGRATION_LOCK = 0x6F63756362  # "ocucb": a number of our own among PostgreSQL's advisory locks
@@ -165,7 +166,7 @@ def run(connection: Connection, statement: str, values: Sequence[Any] = ()) -> A
     """
     driver: Any = connection.connection.dbapi_connection
     if connection.dialect.name == "postgresql":
-        return driver.execute(_for_psycopg(statement), values)
+        return psycopg.RawCursor(driver).execute(_numbered(statement), values)
     return driver.execute(statement, values)
 
 
@@ -174,14 +175,22 @@ def run_many(connection: Connection, statement: str, rows: Sequence[Sequence[Any
     if len(rows) == 1:
         run(connection, statement, rows[0])
         return
-    cursor: Any = connection.connection.cursor()
-    cursor.executemany(_for_psycopg(statement) if connection.dialect.name == "postgresql" else statement, rows)
-    cursor.close()
+    driver: Any = connection.connection.dbapi_connection
+    if connection.dialect.name == "postgresql":
+        psycopg.RawCursor(driver).executemany(_numbered(statement), rows)
+    else:
+        driver.executemany(statement, rows)
 
 
 @lru_cache(1000)
-def _for_psycopg(statement: str) -> str:
-    return statement.replace("?", "%s")
+def _numbered(statement: str) -> bytes:
+    """Return a statement as PostgreSQL reads it: $1, $2, ... for the values.
+
+    Where psycopg has to find its own marks, it reads long statements anew each time: 32 rows of the log took 1,400 µs
+    of processor time, and take 340.
+    """
+    first, *rest = statement.split("?")
+    return "".join([first, *(f"${number}{part}" for number, part in enumerate(rest, 1))]).encode()
 
 
 def find_some(connection: Connection, statement: str, before: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
@@ -204,20 +213,32 @@ def _marks(size: int) -> str:
 
 
 def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows, tuples of all columns, by statements of 1, 2, 4, ... rows, so that there are few different ones.
+    """Insert rows, tuples of all columns: by a statement for as many eights as there are, and one for the rest.
 
     A driver lets go of Python's lock for every statement, and may wait long to get it back: one for each row would be
-    slower than all the rest.
+    slower than all the rest. But there must be few different statements, since a database keeps those that it has read.
     """
     done = 0
     while done < len(rows):
-        size = min(MAX_ROWS_PER_INSERT, 1 << ((len(rows) - done).bit_length() - 1))
-        values = tuple(chain.from_iterable(rows[done : done + size]))
-        run(connection, _insert_text(table, size), values)
+        left = min(MAX_ROWS_PER_INSERT, len(rows) - done)
+        size = left - left % ROWS_PER_STEP or left
+        run(connection, _insert_text(table, size), tuple(chain.from_iterable(rows[done : done + size])))
         done += size
 
 
-@lru_cache(64)
+def update_rows(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Run an UPDATE with "FROM {}" in it, once for all rows of values: column1, column2, ... of `new`.
+
+    They are filled up to 1, 2, 4, ... with the last one, so that there are few different statements.
+    """
+    for start in range(0, len(rows), MAX_ROWS_PER_INSERT):
+        part = list(rows[start : start + MAX_ROWS_PER_INSERT])
+        part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
+        values = f"(VALUES {', '.join([_marks(len(part[0]))] * len(part))}) AS new"
+        run(connection, statement.format(values), tuple(chain.from_iterable(part)))
+
+
+@lru_cache(256)
 def _insert_text(table: Table, size: int) -> str:
     names = [f'"{column.name}"' for column in table.c]
     rows = ", ".join([_marks(len(names))] * size)

@@ -24,6 +24,7 @@ from ocucb.service.stores.dialects import (
     open_pool,
     run,
     run_many,
+    update_rows,
     wait_for_rows,
 )
 from ocucb.service.stores.log_rows import (
@@ -44,7 +45,7 @@ _SELECT_EXPERIMENT = select(
     experiments.c.id, experiments.c.name, experiments.c.seq, experiments.c.status, experiments.c.created
 )
 _LOCK_EXPERIMENTS = "SELECT id, name, seq, status, created FROM experiments WHERE id IN"
-_UPDATE_EXPERIMENT = "UPDATE experiments SET seq = ?, status = ? WHERE id = ?"
+_UPDATE_EXPERIMENTS = "UPDATE experiments SET seq = new.column2, status = new.column3 FROM {} WHERE id = new.column1"
 
 
 class Store:
@@ -186,7 +187,7 @@ class Transaction:
 
     def update_experiments(self, changed: Sequence[ExperimentRecord]) -> None:
         """Write the last entry and the status of experiments."""
-        run_many(self.connection, _UPDATE_EXPERIMENT, [(row.seq, row.status, row.id) for row in changed])
+        update_rows(self.connection, _UPDATE_EXPERIMENTS, [(row.id, row.seq, row.status) for row in changed])
 
     def append_entries(self, entries: Sequence[tuple[int, Entry]]) -> None:
         """Add entries to the logs of their experiments."""

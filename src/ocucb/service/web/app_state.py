@@ -103,16 +103,17 @@ class RequestContext:
         "recognised",
         "route",
         "span",
+        "stays",
     )
     match: RouteMatch  # of a request that is served without ASGI
-    recognised: RecognisedKey  # of such a request, too
+    recognised: RecognisedKey | None  # of such a request, too
     began: float  # when it was there, by time.perf_counter
 
     def __init__(
         self, app_state: AppState, headers: dict[bytes, bytes], request_id: str, forwarded: bool = False
     ) -> None:
         self.app_state, self.headers, self.id, self.forwarded = app_state, headers, request_id, forwarded
-        self.key, self.body, self.reason = NO_KEY, b"", ""
+        self.key, self.body, self.reason, self.stays = NO_KEY, b"", "", False
         self.route: Route | None = None
         self.span: Any = None  # of a trace, if there are traces
 
@@ -123,8 +124,8 @@ class RequestContext:
 
     @property
     def forwarder(self) -> Forwarder | None:
-        """Who can pass this request on: nobody, if it was passed on already."""
-        return None if self.forwarded else self.app_state.forwarder
+        """Who can pass this request on: nobody, if it was passed on already, or came back unanswered."""
+        return None if self.forwarded or self.stays else self.app_state.forwarder
 
     @property
     def media(self) -> str:

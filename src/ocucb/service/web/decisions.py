@@ -51,9 +51,9 @@ async def decide(name: str, context: Context) -> bytes:
     return _tell_decisions(context, name, await _decide_for_units(context, name, wanted, key))
 
 
-def _ask_decide(context: RequestContext, name: str) -> Decide | None:
-    if context.app_state.forwarder is not None and home_of(context, name) is not None:
-        return None
+def _ask_decide(context: RequestContext, name: str) -> Decide | NodeRecord | None:
+    if context.app_state.forwarder is not None and (home := home_of(context, name)) is not None:
+        return home
     wanted = _decisions_wanted(context)
     return None if wanted.units is not None else _decide(wanted, name, context.idempotency_key())
 
@@ -123,11 +123,11 @@ async def reward(context: Context) -> bytes:
     return _answer_reward(context, asked)
 
 
-def _ask_reward(context: RequestContext) -> Reward | None:
+def _ask_reward(context: RequestContext) -> Reward | NodeRecord | None:
     given = read(Rewards, context.body)
-    if given.rewards is not None or home_of_decision(context, given.decision or "") is not None:
+    if given.rewards is not None:
         return None
-    return _reward(context, given)
+    return home_of_decision(context, given.decision or "") or _reward(context, given)
 
 
 def _reward(context: RequestContext, given: Rewards) -> Reward:
@@ -221,13 +221,19 @@ def _json(data: dict[str, Any]) -> bytes:
 
 
 class HotRoute(NamedTuple):
-    """What a request asks of the engine, None if that takes more than one question; and how it is answered."""
+    """How a request is served without a task.
 
-    ask: Callable[..., Request | None]
+    ask     what it asks of the engine, or to which node it is passed on; None if it takes more than one question
+    answer  how it is answered
+    once    it counts once, however often it is made
+    """
+
+    ask: Callable[..., Request | NodeRecord | None]
     answer: Callable[..., bytes]
+    once: bool
 
 
 HOT_ROUTES = {
-    "POST /v1/experiments/{name}/decisions": HotRoute(_ask_decide, _answer_decide),
-    "POST /v1/rewards": HotRoute(_ask_reward, _answer_reward),
+    "POST /v1/experiments/{name}/decisions": HotRoute(_ask_decide, _answer_decide, once=False),
+    "POST /v1/rewards": HotRoute(_ask_reward, _answer_reward, once=True),
 }

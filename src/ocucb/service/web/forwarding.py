@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict, deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json, to_json
@@ -24,7 +24,7 @@ APART_SECONDS = 5.0
 MAX_LANES = 100  # for what travels apart
 MAX_OVERDUE = 16  # batches of a lane
 SHARED = ""  # the lane of all else
-CONNECTIONS_PER_NODE = 2
+CONNECTIONS_PER_NODE = 8  # with few, requests wait for the answers to others; 1 to 8 were measured as equal
 MAX_REQUESTS = 256  # that travel together
 MAX_BYTES = 200_000
 MAX_KNOWN_EXPERIMENTS = 100_000
@@ -52,7 +52,9 @@ class Answered(NamedTuple):
     not_stored: bool = False
 
 
-_Waiting: TypeAlias = tuple[Forwarded, "asyncio.Future[Answered | None]"]
+Done: TypeAlias = Callable[[Answered | None], None]
+"""Takes what the home answered; None if it did not."""
+_Waiting: TypeAlias = tuple[Forwarded, Done]
 
 
 class HomeRefusal(Exception):  # noqa: N818  # an answer rather than an error: the home's own
@@ -70,6 +72,7 @@ class Forwarder:
         self._directory = directory
         self._nodes: dict[str, _Node] = {}
         self._names: OrderedDict[int, str] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
 
     def home(self, experiment: str) -> NodeRecord | None:
         """Return the node that should serve an experiment: None for this one, also while the home does not answer."""
@@ -93,26 +96,31 @@ class Forwarder:
             if len(self._names) > MAX_KNOWN_EXPERIMENTS:
                 self._names.popitem(last=False)
 
-    async def pass_on(self, home: NodeRecord, request: Forwarded) -> Answered | None:
-        """Return what the home answers; None if it does not."""
+    def pass_on(self, home: NodeRecord, request: Forwarded, done: Done) -> None:
+        """Ask the home, and have `done` called in the loop with what it answers; with None if it does not."""
         node = self._nodes.get(home.name)
         if node is None or node.address != home.address:
-            if node is not None:
-                await node.close()
-            node = self._nodes[home.name] = _Node(home.address)
-        await self._drop_old_nodes()
-        return await node.ask(request)
+            node = self._add_node(home)
+        node.ask(request, done)
 
-    async def _drop_old_nodes(self) -> None:
+    def _add_node(self, home: NodeRecord) -> _Node:
+        old = [self._nodes.pop(home.name, None)]
         if len(self._nodes) > 2 * len(self._directory.live) + 8:
             live = {node.name for node in self._directory.live}
-            for name in [name for name in self._nodes if name not in live]:
-                await self._nodes.pop(name).close()
+            old += [self._nodes.pop(name) for name in list(self._nodes) if name not in live]
+        for node in old:
+            if node is not None:
+                task = asyncio.get_running_loop().create_task(node.close())
+                self._closing.add(task)
+                task.add_done_callback(self._closing.discard)
+        added = self._nodes[home.name] = _Node(home.address)
+        return added
 
     async def close(self) -> None:
         """Close all connections."""
         for node in self._nodes.values():
             await node.close()
+        await asyncio.gather(*self._closing)
         await asyncio.sleep(0)  # in which they are
 
 
@@ -129,13 +137,13 @@ class _Node:
         self._slow_until: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def ask(self, request: Forwarded) -> Answered | None:
-        """Return what the node answers; None if it does not."""
-        name = request.path if self._is_slow(request.path) else SHARED
+    def ask(self, request: Forwarded, done: Done) -> None:
+        """Ask the node, and have `done` called with what it answers; with None if it does not."""
+        name = request.path if self._slow_until and self._is_slow(request.path) else SHARED
         lane = self._lanes.get(name)
         if lane is None:
             lane = self._lanes[name] = _Lane(self, name, 1)
-        return await lane.ask(request)
+        lane.ask(request, done)
 
     def set_apart(self, batch: list[_Waiting]) -> None:
         """Let what is like these requests, of which one keeps all others waiting, travel by lanes of its own."""
@@ -201,11 +209,14 @@ class _Node:
 class _Lane:
     """A way to a node: what waits for it, and a few connections on each of which one batch is under way.
 
-    A batch that is overdue does not count as one of these, so that others need not wait for it.
+    A batch is sent once a turn of the loop has brought nothing more: those who were answered together ask together
+    again. One that is overdue does not count as one of these, so that others need not wait for it.
     """
 
     def __init__(self, node: _Node, name: str, connections: int) -> None:
         self.name, self._node, self._connections = name, node, connections
+        self._loop = asyncio.get_running_loop()
+        self._gathered = 0
         self._waiting: deque[_Waiting] = deque()
         self._idle: list[NodeClient] = []
         self._under_way = self._overdue = 0
@@ -215,12 +226,19 @@ class _Lane:
         """Whether nothing waits, and nothing is under way."""
         return not self._waiting and not self._under_way
 
-    async def ask(self, request: Forwarded) -> Answered | None:
-        """Return what the node answers; None if it does not."""
-        future: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, future))
+    def ask(self, request: Forwarded, done: Done) -> None:
+        """Ask the node, and have `done` called with what it answers; with None if it does not."""
+        self._waiting.append((request, done))
+        if len(self._waiting) == 1:
+            self._loop.call_soon(self._gather)
+
+    def _gather(self) -> None:
+        if self._gathered < len(self._waiting) < MAX_REQUESTS:
+            self._gathered = len(self._waiting)
+            self._loop.call_soon(self._gather)
+            return
+        self._gathered = 0
         self._start_sending()
-        return await future
 
     def disconnect(self) -> None:
         """Close the connections, and tell whoever waits that there is no answer."""
@@ -240,11 +258,12 @@ class _Lane:
             while self._waiting:
                 batch = self._take_batch()
                 answers = await self._ask_all(client, batch)
-                for (_, future), answer in zip(batch, answers, strict=True):
-                    if not future.done():
-                        future.set_result(Answered(**{**answer, "body": answer["body"].encode()}))
+                answered, batch = batch, []
+                for (_, done), answer in zip(answered, answers, strict=True):
+                    _finish(done, answer)
         except Exception as problem:
             self._give_up(batch)
+            batch = []
             self._node.give_up(problem)
         finally:
             self._under_way -= 1
@@ -252,13 +271,13 @@ class _Lane:
                 self._idle.append(client)
             else:
                 client.close()
-            if batch and not batch[-1][1].done():
+            if batch:  # it was cancelled
                 self._give_up(batch)
             self._node.drop_if_over(self)
 
-    async def _ask_all(self, client: NodeClient, batch: list[_Waiting]) -> list[dict[str, Any]]:
+    async def _ask_all(self, client: NodeClient, batch: list[_Waiting]) -> list[Answered]:
         body = to_json({"requests": [request._asdict() for request, _ in batch]})
-        loop, was_overdue = asyncio.get_running_loop(), False
+        was_overdue = False
 
         def overdue() -> None:
             nonlocal was_overdue
@@ -268,11 +287,13 @@ class _Lane:
             self._node.set_apart(batch)
             self._start_sending()
 
-        timer = loop.call_later(SLOW_SECONDS, overdue)
+        timer = self._loop.call_later(SLOW_SECONDS, overdue)
         try:
             async with asyncio.timeout(FORWARD_SECONDS):
-                answers: list[dict[str, Any]] = from_json(await client.post(body))["answers"]
-                return answers
+                answers = [_answered(**answer) for answer in from_json(await client.post(body))["answers"]]
+            if len(answers) != len(batch):
+                raise ConnectionError(f"the node answered {len(answers)} of {len(batch)} requests")
+            return answers
         finally:
             timer.cancel()
             self._overdue -= was_overdue
@@ -286,7 +307,18 @@ class _Lane:
         return batch
 
     def _give_up(self, batch: list[_Waiting]) -> None:
-        for _, future in (*batch, *self._waiting):
-            if not future.done():
-                future.set_result(None)
+        unanswered = [*batch, *self._waiting]
         self._waiting.clear()
+        for _, done in unanswered:
+            _finish(done, None)
+
+
+def _answered(status: int, body: str, headers: dict[str, str], not_stored: bool) -> Answered:
+    return Answered(status, body.encode(), headers, not_stored)
+
+
+def _finish(done: Done, answer: Answered | None) -> None:
+    try:
+        done(answer)
+    except Exception:  # whatever it is, the others must be told
+        logger.exception("an answer could not be passed on")

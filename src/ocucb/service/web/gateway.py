@@ -8,21 +8,23 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import StoreError, UnavailableError
+from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
-from ocucb.service.web.app_state import CONTEXT, AppState, RecognisedKey, RequestContext
+from ocucb.service.web.app_state import CONTEXT, NO_KEY, AppState, RecognisedKey, RequestContext
 from ocucb.service.web.decisions import HOT_ROUTES
 from ocucb.service.web.errors import Problem, Refusal, problem_of
 from ocucb.service.web.forwarding import Answered, Forwarded, HomeRefusal
 from ocucb.service.web.headers import ResponseSender, api_head
+from ocucb.service.web.homes import FORWARDED, forwarded_request, is_answer, read_forwarded, tell_answers
 from ocucb.service.web.limits import ClientDisconnected, read_body
 from ocucb.service.web.page.rendering import problem_page
 from ocucb.service.web.paths import MAX_REMEMBERED_PATHS, RouteMatch, RouteTree
@@ -49,6 +51,7 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _CLIENT_CLOSED_REQUEST = 499
 Respond: TypeAlias = Callable[[int, bytes, bytes], None]
 """Takes an answer: its status, its headers as they are sent, and its body."""
+TakeAnswer: TypeAlias = Callable[[Answered], None]
 
 
 class Gateway:
@@ -114,7 +117,8 @@ class Gateway:
         """Return a POST of which only the body is missing, if it can be served without ASGI.
 
         So it can if its route is direct, its key is known, and its body is of a size that can be taken. `recognised` is
-        the key of the last such request of the same connection, which mostly had the same.
+        the key of the last such request of the same connection, which mostly had the same. Requests that another node
+        passes on have keys of their own, and come in one that has none.
         """
         match = self._direct_routes.get(url) or self._find_direct(url)
         if match is None:
@@ -123,12 +127,12 @@ class Gateway:
         length = known.get(b"content-length", b"0")
         if b"transfer-encoding" in known or b"expect" in known or not length.isdigit() or len(length) > 18:
             return None
-        key = self._admission.identify(known, recognised)
+        key = NO_KEY if match.route.policy.role is None else self._admission.identify(known, recognised)
         if key is None or int(length) > self._max_body_bytes[match.route.policy.size or "body"]:
             return None
         context = RequestContext(self._app_state, known, self._request_id(known.get(b"x-request-id")))
         context.match, context.route, context.key = match, match.route, key
-        context.recognised = RecognisedKey(known[b"authorization"], key.id)
+        context.recognised = None if key is NO_KEY else RecognisedKey(known[b"authorization"], key.id)
         return context
 
     def _find_direct(self, url: bytes) -> RouteMatch | None:
@@ -138,7 +142,7 @@ class Gateway:
             match = self._routes.find(unquote(url.decode("ascii")), "POST")
         except (UnicodeDecodeError, Refusal):
             return None
-        if match.route.name not in HOT_ROUTES:
+        if match.route.name not in HOT_ROUTES and match.route.name != FORWARDED:
             return None
         if len(self._direct_routes) >= MAX_REMEMBERED_PATHS:
             self._direct_routes.clear()
@@ -150,40 +154,100 @@ class Gateway:
         context.began = time.perf_counter()
         if self._tracing is not None:
             context.span = self._tracing.start("POST", context.headers)
-        match = context.match
+        match, answer = context.match, partial(self._respond, context, respond)
         try:
+            _check_media(context, match.route.policy)
+            if match.route.name == FORWARDED:
+                self._serve_all_forwarded(read_forwarded(context), answer)
+                return
             self._admission.take_turn(context.key)
             check_role(context.key, match)
-            _check_media(context, match.route.policy)
-            asked = HOT_ROUTES[match.route.name].ask(context, **match.parameters)
         except Exception as error:
-            self._respond(context, respond, self._refuse(error, context))
+            answer(self._refuse(error, context))
             return
-        if asked is None:
-            task = asyncio.ensure_future(self._serve_in_task(context, respond))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        else:
-            self._app_state.caller.submit(asked, context.key.id, partial(self._finish_direct, context, respond))
+        self._ask(context, answer)
 
-    def _finish_direct(self, context: RequestContext, respond: Respond, done: PendingRequest) -> None:
+    def _ask(self, context: RequestContext, answer: TakeAnswer) -> None:
+        """Ask the engine what a request asks, or the home of its experiment, and have the answer given to `answer`."""
         match = context.match
         try:
-            answer = Answered(200, HOT_ROUTES[match.route.name].answer(context, done, **match.parameters), {})
+            asked = HOT_ROUTES[match.route.name].ask(context, **match.parameters)
         except Exception as error:
-            answer = self._refuse(error, context)
-        self._respond(context, respond, answer)
+            answer(self._refuse(error, context))
+            return
+        if asked is None:
+            self._start_task(self._answer_in_task(context, answer))
+        elif isinstance(asked, NodeRecord):
+            self._pass_on(context, asked, answer)
+        else:
+            context.caller.submit(asked, context.key.id, partial(self._finish, context, answer))
 
-    async def _serve_in_task(self, context: RequestContext, respond: Respond) -> None:
+    def _finish(self, context: RequestContext, answer: TakeAnswer, done: PendingRequest) -> None:
+        match = context.match
+        try:
+            made = Answered(200, HOT_ROUTES[match.route.name].answer(context, done, **match.parameters), {})
+        except Exception as error:
+            made = self._refuse(error, context)
+        answer(made)
+
+    def _pass_on(self, context: RequestContext, home: NodeRecord, answer: TakeAnswer) -> None:
+        match, forwarder = context.match, context.forwarder
+        request = forwarded_request(context, match.route.template.format_map(match.parameters), context.body)
+        if forwarder is None or request is None:
+            context.stays = True
+            self._ask(context, answer)
+        else:
+            forwarder.pass_on(home, request, partial(self._take_from_home, context, answer))
+
+    def _take_from_home(self, context: RequestContext, answer: TakeAnswer, given: Answered | None) -> None:
+        repeatable = HOT_ROUTES[context.match.route.name].once or b"idempotency-key" in context.headers
+        if is_answer(given, context, repeatable):
+            answer(given)
+        else:
+            context.stays = True
+            self._ask(context, answer)
+
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer_in_task(self, context: RequestContext, answer: TakeAnswer) -> None:
         """Serve a request that has to wait for more than one answer of the engine."""
-        self._respond(context, respond, await self._answer(context, context.match))
+        answer(await self._answer(context, context.match))
 
     def _respond(self, context: RequestContext, respond: Respond, answer: Answered) -> None:
         self._record_answer(context, "POST", answer.status)
         respond(answer.status, api_head(len(answer.body), context.id, answer.headers), answer.body)
 
+    def _serve_all_forwarded(self, requests: list[Forwarded], answer: TakeAnswer) -> None:
+        """Serve requests that another node has passed on; they come back together."""
+        answers: dict[int, Answered] = {}
+
+        def take(place: int, given: Answered) -> None:
+            answers[place] = given
+            if len(answers) == len(requests):
+                answer(Answered(200, tell_answers(answers[place] for place in range(len(requests))), {}))
+
+        if not requests:
+            answer(Answered(200, tell_answers([]), {}))
+        recognised: RecognisedKey | None = None
+        for place, request in enumerate(requests):
+            recognised = self._serve_one_forwarded(request, partial(take, place), recognised)
+
     async def serve_forwarded(self, request: Forwarded) -> Answered:
-        """Serve a request that another node has passed on, as if its caller had come here; it stays here."""
+        """Serve a request that another node has passed on, which has come through ASGI."""
+        future: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
+        self._serve_one_forwarded(request, lambda answer: None if future.done() else future.set_result(answer))
+        return await future
+
+    def _serve_one_forwarded(
+        self, request: Forwarded, answer: TakeAnswer, recognised: RecognisedKey | None = None
+    ) -> RecognisedKey | None:
+        """Serve a request that another node has passed on, as if its caller had come here; it stays here.
+
+        `recognised` is the key of another one, which mostly has the same; that of this one is returned.
+        """
         key = request.idempotency_key
         headers = {b"authorization": request.authorization.encode("latin-1", "replace")}
         if key is not None:
@@ -197,12 +261,34 @@ class Gateway:
         context.began = time.perf_counter()
         if self._tracing is not None:
             context.span = self._tracing.start("POST", context.headers)
+        take = partial(self._take_forwarded, context, answer)
         try:
-            answer = await self._answer(context, await self._admit_forwarded(context, request.path))
+            match = self._find_forwarded(context, request.path)
+            known = self._admission.identify(headers, recognised)
+            if known is None:
+                self._start_task(self._serve_with_new_key(context, match, take))
+                return recognised
+            context.key = known
+            self._admission.take_turn(known)
+            check_role(known, match)
         except Exception as error:
-            answer = self._refuse(error, context)
-        self._record_answer(context, "POST", answer.status)
-        return answer
+            take(self._refuse(error, context))
+            return recognised
+        self._ask(context, take)
+        return RecognisedKey(headers[b"authorization"], known.id)
+
+    def _take_forwarded(self, context: RequestContext, answer: TakeAnswer, given: Answered) -> None:
+        self._record_answer(context, "POST", given.status)
+        answer(given)
+
+    async def _serve_with_new_key(self, context: RequestContext, match: RouteMatch, answer: TakeAnswer) -> None:
+        """Serve a request whose key may have been made on another node just now."""
+        try:
+            await self._admission.admit(context, match, None)
+        except Exception as error:
+            answer(self._refuse(error, context))
+            return
+        self._ask(context, answer)
 
     async def _answer(self, context: RequestContext, match: RouteMatch) -> Answered:
         """Call the endpoint of a direct route."""
@@ -219,14 +305,13 @@ class Gateway:
         not_stored = isinstance(error, UnavailableError) and error.not_stored
         return Answered(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
 
-    async def _admit_forwarded(self, context: RequestContext, path: str) -> RouteMatch:
-        match = self._routes.find(path, "POST")
+    def _find_forwarded(self, context: RequestContext, path: str) -> RouteMatch:
+        context.match = match = self._routes.find(path, "POST")
         context.route = route = match.route
         if not route.policy.forwards or route.policy.role is None or route.policy.size is None:
             raise Refusal(404, "requests for this path are not passed on")
         if len(context.body) > self._max_body_bytes[route.policy.size]:
             raise Refusal(413, "the body is too large; send it in parts")
-        await self._admission.admit(context, match, None)
         return match
 
     async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from typing import TypeGuard
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,10 +13,11 @@ from pydantic_core import to_json
 from ocucb.service.ids import parse_id
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.app_state import Context, RequestContext
-from ocucb.service.web.forwarding import MAX_BYTES, MAX_REQUESTS, Forwarded, HomeRefusal
+from ocucb.service.web.forwarding import MAX_BYTES, MAX_REQUESTS, Answered, Forwarded, HomeRefusal
 from ocucb.service.web.messages import read
 
 router = APIRouter()
+FORWARDED = "POST /v1/forwarded"
 
 
 def home_of(context: RequestContext, experiment: str) -> NodeRecord | None:
@@ -30,33 +33,50 @@ def home_of_decision(context: RequestContext, decision: str) -> NodeRecord | Non
     return None if forwarder is None or parts is None else forwarder.home_of_id(parts.experiment)
 
 
-async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: bytes, repeatable: bool) -> bytes | None:
-    """Return what the home answers to a request, with its caller's own key; None if it must be served here.
-
-    So it is if the home does not answer, and if it cannot serve a request that it has not begun, or that may be made
-    twice.
-    """
-    forwarder = context.forwarder
+def forwarded_request(context: RequestContext, path: str, body: bytes) -> Forwarded | None:
+    """Return a request as it is passed on, with its caller's own key; None if it must be served here."""
+    if len(body) > MAX_BYTES:
+        return None
     try:
         text = body.decode()
     except UnicodeDecodeError:  # which is refused here as well as there
         return None
-    if forwarder is None or len(body) > MAX_BYTES:
-        return None
-    key = context.headers.get(b"idempotency-key")
-    request = Forwarded(
+    headers = context.headers
+    key = headers.get(b"idempotency-key")
+    return Forwarded(
         path,
-        context.headers.get(b"authorization", b"").decode("latin-1"),
+        headers.get(b"authorization", b"").decode("latin-1"),
         None if key is None else key.decode("latin-1"),
         context.id,
         text,
         _traceparent(context),
     )
-    answer = await forwarder.pass_on(home, request)
+
+
+def is_answer(answer: Answered | None, context: RequestContext, repeatable: bool) -> TypeGuard[Answered]:
+    """Tell whether what the home said is the answer; if not, the request is served here.
+
+    So it is if the home did not answer, and if it could not serve a request that it has not begun, or that may be made
+    twice.
+    """
+    metrics = context.app_state.metrics
     if answer is None or (answer.status == 503 and (repeatable or answer.not_stored)):
-        context.app_state.metrics.forwarded.labels("served here").inc()
+        metrics.served_here.inc()
+        return False
+    metrics.answered_by_home.inc()
+    return True
+
+
+async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: bytes, repeatable: bool) -> bytes | None:
+    """Return what the home answers to a request; None if it must be served here."""
+    forwarder, request = context.forwarder, forwarded_request(context, path, body)
+    if forwarder is None or request is None:
         return None
-    context.app_state.metrics.forwarded.labels("answered").inc()
+    future: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
+    forwarder.pass_on(home, request, lambda answer: None if future.done() else future.set_result(answer))
+    answer = await future
+    if not is_answer(answer, context, repeatable):
+        return None
     if answer.status != 200:
         raise HomeRefusal(answer)
     return answer.body
@@ -92,7 +112,15 @@ class ForwardedRequests(BaseModel):
 @router.post("/v1/forwarded", include_in_schema=False, response_model=None)
 async def forwarded(context: Context) -> bytes:
     """Serve requests that another node passes on, each with the key of its own caller."""
-    given = read(ForwardedRequests, context.body)
     serve = context.app_state.serve_forwarded
-    answers = await asyncio.gather(*(serve(Forwarded(**vars(one))) for one in given.requests))
+    return tell_answers(await asyncio.gather(*map(serve, read_forwarded(context))))
+
+
+def read_forwarded(context: RequestContext) -> list[Forwarded]:
+    """Return the requests that another node passes on."""
+    return [Forwarded(**vars(one)) for one in read(ForwardedRequests, context.body).requests]
+
+
+def tell_answers(answers: Iterable[Answered]) -> bytes:
+    """Return answers as the node that passed the requests on reads them."""
     return to_json({"answers": [answer._asdict() for answer in answers]})

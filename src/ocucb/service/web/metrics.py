@@ -143,12 +143,13 @@ class Metrics:
             ["outcome"],
             registry=self.registry,
         )
-        self.forwarded = Counter(
+        forwarded = Counter(
             "ocucb_forwarded_requests",
             "Requests passed on to the home of their experiment: answered by it, or served here after all.",
             ["outcome"],
             registry=self.registry,
         )
+        self.answered_by_home, self.served_here = map(forwarded.labels, ("answered", "served here"))
         waiting = Gauge("ocucb_engine_waiting", "Requests that wait for a transaction.", registry=self.registry)
         waiting.set_function(lambda: engine.waiting)
         loading = Gauge("ocucb_engine_loading", "Those whose experiment is read into memory.", registry=self.registry)
