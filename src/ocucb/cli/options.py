@@ -73,7 +73,8 @@ Data = Annotated[
 Place = Annotated[
     str | None,
     Parameter(
-        help="Where to play: threads, threads:4, processes:2, cuda, dask://host:8786, dask://local, ray://host:10001, ray://local; cuda+dask://host:8786 for the GPUs of a cluster."
+        help="Where to play: threads, threads:4, processes:2, cuda, dask://host:8786, dask://local, ray://host:10001, "
+        "ray://local; cuda+dask://host:8786 for the GPUs of a cluster."
     ),
 ]
 NoReport = Annotated[bool, Parameter(show_default=False, help="Make neither figures nor a report.")]
