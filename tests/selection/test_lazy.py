@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from ocucb import Bernoulli, Gaussian, Noise, OCUCBn, Policy
+from ocucb import Bandit, Bernoulli, Gaussian, Noise, OCUCBn, Policy
 from ocucb.compiled import QUANTILE, Floats, address, call_quantile, kernel, reals
 from ocucb.policies import ThompsonSampling, Trend
 from ocucb.selection import Selector
@@ -78,6 +78,17 @@ def test_it_evaluates_few_arms() -> None:
     scans = 100_000 * ARMS  # the comparison itself
     assert wrong == 0
     assert (selector.evaluations - scans) / 100_000 < ARMS / 4
+
+
+def test_while_every_arm_is_new_bounds_of_those_behind_hold_for_long() -> None:
+    bandit = Bandit(OCUCBn(), range(2000))
+    for arm in range(2000):
+        bandit.learn(arm, arm % 10 / 10)
+    for _ in range(300):  # those at 0.9 are pulled again, and some of those at 0.8
+        bandit.choose()
+    behind = bandit._selector.arms[7::10]
+    assert (behind["pulls"] == 1).all()
+    assert ((behind["bucket"] >> 1) > 5).all()  # of 2^5 rounds: as short as any
 
 
 def test_a_bound_without_room_to_grow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

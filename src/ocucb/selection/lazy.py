@@ -122,7 +122,9 @@ def select(state: State, t: int) -> int:
     if value > best or (value == best and challenger < winner):
         best, winner = value, challenger
     if expired:
-        refresh(state, t, best)
+        # Neither leader nor challenger may be near the best, while every arm is new: bounds would hold for few rounds.
+        top = largest_bound(state)
+        refresh(state, t, max(best, arm_index(state, arm_of_largest_bound(state), t)) if top > best else best)
     if largest_bound(state) >= max(best, LOWEST):
         best, winner = _contest(state, t, best, winner)
     if best == -math.inf:  # no arm has a reward
