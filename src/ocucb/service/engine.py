@@ -36,7 +36,7 @@ class Limits:
     waiting                requests in the queue, before new ones are refused
     sweep                  seconds between two searches for decisions whose window has passed
     retry_delay            seconds to wait after the database has failed, before it is tried again
-    snapshot               entries between two snapshots (never fewer than a tenth of the arms of the experiment)
+    snapshot               entries between two snapshots (never fewer than a fifth of the arms of the experiment)
     cached_experiments     experiments in memory
     keep_idempotency_keys  seconds for which an idempotency key is remembered
     """

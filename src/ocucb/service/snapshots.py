@@ -19,7 +19,7 @@ from ocucb.service.records import Snapshot
 from ocucb.service.stores import Store
 
 MAX_SCHEDULED = 64
-ARMS_PER_ENTRY = 10  # to read an entry takes about as long as to write and read so many arms of a snapshot, or events
+ARMS_PER_ENTRY = 5  # to read an entry takes about as long as to write and read so many arms of a snapshot, or events
 MIN_ENTRIES = 200  # since the last snapshot, to take one of a state that leaves memory
 MAX_CLOSING_SECONDS = 20.0
 
