@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import pytest
 
-from ocucb.lab import shard
-from ocucb.paper import regrets, runs
+from ocucb.lab import fastest, shard
+from ocucb.paper import runs
 from ocucb.paper.claim import Check, Effort, Nature, Verdict
-from ocucb.paper.claims import intuition, lower_bound, moss_trap
+from ocucb.paper.claims import intuition
 from ocucb.paper.table import CLAIMS
 
 EFFORT = Effort("quick", seed=0)
@@ -29,7 +29,7 @@ def _a_shard_is_played_once() -> Iterator[None]:
         return outcome
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (regrets, runs, intuition, lower_bound, moss_trap):
+        for module in (runs, intuition, fastest):
             patch.setattr(module, "play", play)
         yield
 

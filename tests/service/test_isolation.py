@@ -200,7 +200,7 @@ def test_a_snapshot_is_left_behind(sqlite: str, how: str) -> None:
 def test_many_arms_have_snapshots_too(sqlite: str) -> None:
     node = Node(sqlite, limits=Limits(sweep=3600.0, snapshot=100))
     node.create(arms=range(2000))
-    node.ask(Decide("colours", count=300))
+    node.ask(Decide("colours", count=450))
 
     def is_stored() -> bool:
         node.ask(Inspect("colours", arms=False))

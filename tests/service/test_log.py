@@ -100,7 +100,7 @@ def test_a_long_snapshot_is_compressed(start: Callable[..., Node], monkeypatch: 
     monkeypatch.setattr("ocucb.service.experiment_cache.MIN_COMPRESSED", 100)
     node = start(limits=Limits(sweep=3600.0, snapshot=20))
     node.create(arms=list(range(500)))
-    node.play(30)
+    node.play(60)
     wait_until(lambda: count_snapshots(node) >= 1, "a snapshot is kept")
     right = live_state(node)
     with node.store.read() as transaction:
