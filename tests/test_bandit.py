@@ -87,6 +87,36 @@ def test_the_first_lines_of_the_readme_work() -> None:
     assert bandit.policy == OCUCBn()
 
 
+def test_numbers_and_names_stand_side_by_side() -> None:
+    cases: list[list[Label]] = [[0, 1, "a", 3], ["a", 1, 0], [1, 0, 2]]
+    for labels in cases:
+        bandit = Bandit(OCUCBn(), labels)
+        for name in (len(labels) + 1, "late", len(labels) + 2):
+            bandit.add_arm(name)
+        every = [*labels, len(labels) + 1, "late", len(labels) + 2]
+        played = []
+        for _ in every:
+            played.append(bandit.choose())
+            bandit.learn(played[-1], float(len(played)))
+        assert played == every
+        assert bandit.means.tolist() == [float(place + 1) for place in range(len(every))]
+        for unknown in (-1, len(labels) + 3, 2**70):
+            with pytest.raises(ArmError, match="no arm"):
+                bandit.learn(unknown, 0.0)
+
+
+def test_numbers_that_are_added_in_turn_go_on_as_numbers() -> None:
+    bandit = Bandit(OCUCBn(), 2)
+    for label in (2, 3, "x", 5):
+        bandit.add_arm(label)
+    for place, arm in enumerate((0, 1, 2, 3, "x", 5)):
+        assert bandit.choose() == arm
+        bandit.learn(arm, float(place))
+    assert bandit.choose(among=[3, 2]) == 3
+    assert bandit.choose(among=[5, 0]) == 5
+    assert bandit.arms == (0, 1, 2, 3, "x", 5)
+
+
 @pytest.mark.parametrize("arms", [3, np.int64(3), np.uint8(3)], ids=repr)
 def test_arms_by_number_are_labelled_from_0(arms: Any) -> None:
     bandit = Bandit(OCUCBn(), arms=arms)

@@ -21,14 +21,16 @@ class Arms:
     def __init__(self, labels: list[Label], selector: Selector) -> None:
         self.labels, self.selector = labels, selector
         self.first = len(labels)  # how many were there at the start
-        self._numbered = self._are_numbers()
+        self.numbers = self._count_numbers()
         # Numbers are their own slots: the same objects, which saves 32 bytes an arm.
-        slots: Any = labels if self._numbered else range(len(labels))
+        slots: Any = labels if self.numbers == len(labels) else range(len(labels))
         self.slots: dict[Label, int] = dict(zip(labels, slots, strict=True))
 
-    def _are_numbers(self) -> bool:
-        """Return whether every label is its slot, as it is unless somebody named the arms."""
-        return all(label == slot and type(label) is int for slot, label in enumerate(self.labels))
+    def _count_numbers(self, numbers: int = 0) -> int:
+        """Return how many of the first labels are their slots, as all are unless somebody named the arms."""
+        while numbers < len(self.labels) and self.labels[numbers] == numbers:
+            numbers += 1
+        return numbers
 
     def slot(self, label: Label) -> int:
         """Return the slot of an arm, retired or not."""
@@ -46,9 +48,9 @@ class Arms:
             raise ArmError("among must name at least one arm, got none")
         if isinstance(labels[0], bool | np.bool_):  # which would count as the arms 0 and 1
             raise ParameterError("among must be a list of labels of arms, got truth values; name the arms that may be")
-        if self._numbered and type(labels[0]) is int:
+        if self.numbers and type(labels[0]) is int:
             slots = np.array(labels)
-            if slots.dtype == np.int64 and slots.ndim == 1 and slots.min() >= 0 and slots.max() < len(self.labels):
+            if slots.dtype == np.int64 and slots.ndim == 1 and slots.min() >= 0 and slots.max() < self.numbers:
                 return slots
         try:
             return np.fromiter(map(self.slots.__getitem__, labels), np.int64, len(labels))
@@ -58,8 +60,8 @@ class Arms:
     def add(self, labels: list[Label]) -> None:
         """Add arms, none of them there yet."""
         self.slots.update((label, len(self.labels) + i) for i, label in enumerate(labels))
-        self._numbered = self._numbered and labels == list(range(len(self.labels), len(self.labels) + len(labels)))
         self.labels += labels
+        self.numbers = self._count_numbers(self.numbers)
         self.selector.add(len(labels))
 
     def playing(self) -> npt.NDArray[np.intp]:

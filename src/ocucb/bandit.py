@@ -97,7 +97,7 @@ class Bandit:
             if among is None and self._plain:
                 slot = self._selector.choose()
                 if slot >= 0:
-                    return self._labels[slot]
+                    return slot if slot < self._arms.numbers else self._labels[slot]
             slots = None if among is None else self._arms.slots_among(among)
             return self._label_of(self._chooser.choose(slots), slots)
 
@@ -163,10 +163,13 @@ class Bandit:
     def learn(self, arm: Label, reward: float) -> None:
         """Take the reward of a pending choice of `arm`, or of a pull that was made elsewhere if none is pending."""
         with self._lock:
-            try:
-                slot = self._slots[arm]
-            except (KeyError, TypeError):
-                slot = self._slot(arm)  # which raises
+            if type(arm) is int and 0 <= arm < self._arms.numbers:
+                slot = arm  # the table of labels, if they are many, is in no cache of the processor
+            else:
+                try:
+                    slot = self._slots[arm]
+                except (KeyError, TypeError):
+                    slot = self._slot(arm)  # which raises
             if not self._selector.learn(slot, self._clean_reward(reward)):
                 raise _overflow()
 

@@ -78,6 +78,8 @@ RELIED_ON = {
         "numba.core.registry.CPUDispatcher.enable_caching",
     ],
     "pointers": [
+        "numba.core.base.BaseContext.get_dummy_value",
+        "numba.core.cgutils.get_or_insert_function",
         "numba.core.cgutils.ir",
         "numba.core.cgutils.unpack_tuple",
         "numba.np.arrayobj.make_array",

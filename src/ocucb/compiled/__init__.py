@@ -25,6 +25,7 @@ from ocucb.compiled.pointers import (
     call_remember_pull,
     call_remember_reward,
     call_score,
+    prefetch,
     reals,
     record_at,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "largest",
     "lowest_bit",
     "polynomials",
+    "prefetch",
     "rare_kernel",
     "reaching",
     "reals",

@@ -103,3 +103,18 @@ def reals(typing_context: Any, address: Any) -> Any:
         return builder.inttoptr(values[0], context.get_value_type(REALS))
 
     return REALS(types.int64), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, address: Any) -> Any:
+    """Ask for the cache line at an address, which is read soon. Nothing waits for it, and any address will do."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        reads, keeps, data = ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)
+        builder.call(function, [builder.inttoptr(values[0], byte), reads, keeps, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate

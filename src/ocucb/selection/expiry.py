@@ -9,8 +9,8 @@ Arms whose bounds expire at the same tick share a *bucket*: bucket (span, parity
 to two times 2^span ticks after its bounds were made. An arm gets the longest span in which its bound climbs at most a
 share of its distance to the best. How long that is, it tells from how its last bound climbed, so that one bound is
 computed and not one for each span that is tried. An index that has come up to its bound when this expires need not be
-computed, either. No span is shorter than about sqrt(t)/2 ticks, or if that is less fifty or sqrt(K): arms that close
-are evaluated anyway. Shares and spans decide how many arms are evaluated, never the choice.
+computed, either. No span is shorter than about sqrt(t)/2 ticks, or fifty if that is less: arms that close are evaluated
+anyway. Shares and spans decide how many arms are evaluated, never the choice.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buc
 RISES = int(Trend.RISES)
 FALLS = int(Trend.FALLS)
 LONGEST = BUCKETS // 2 - 1
+SHORTEST = 5
 SHARE = 0.4
 TOLERANCE = 1.5  # times as far as its share a bound may climb before one for a shorter span is made
 FURTHEST = 2.0  # times t: as far as a climb is foreseen
@@ -136,7 +137,7 @@ def rebound(state: State, arm: int, t: int, value: float, best: float) -> None:
 def tighten(state: State, arm: int, t: int, value: float, best: float) -> None:
     """Renew a bound that reached the best in vain, if it could be lower."""
     bucket = arms_at(state.arms)[arm].bucket
-    if state.trend == FALLS or bucket < 0 or bucket >> 1 > _shortest(state, t):
+    if state.trend == FALLS or bucket < 0 or bucket >> 1 > _shortest(t):
         rebound(state, arm, t, value, best)
 
 
@@ -153,7 +154,7 @@ def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
         return upper_bound(state, arm, t, 0) if steep or state.ordered else value + margin
     if this.climb == 0.0:  # its first bound: how fast it climbs is not known
         now = clock(state, t)
-        ticks = _due(now, _shortest(state, t)) - now
+        ticks = _due(now, _shortest(t)) - now
         this.climb = (upper_bound(state, arm, t, ticks) - value) * t / ticks
     found, ticks = _bound_after(state, arm, t, value, best)
     this.climb = (found - value) * t / ticks
@@ -179,7 +180,7 @@ def _bound_after(state: State, arm: int, t: int, value: float, best: float) -> t
     this = arms_at(state.arms)[arm]
     now = clock(state, t)
     room = SHARE * (best - value)
-    shortest = _shortest(state, t)
+    shortest = _shortest(t)
     climb = this.climb
     span = _span(now, t, room, climb, shortest)
     ticks = _due(now, span) - now
@@ -207,9 +208,8 @@ def _span(now: int, t: int, room: float, climb: float, shortest: int) -> int:
 
 
 @kernel
-def _shortest(state: State, t: int) -> int:
-    most = max(5, bit_length(state.active) // 2)
-    return int(min(most, max(0, bit_length(t) // 2 - 1)))
+def _shortest(t: int) -> int:
+    return int(min(SHORTEST, max(0, bit_length(t) // 2 - 1)))
 
 
 @kernel

@@ -25,10 +25,10 @@ from ocucb.selection.bound_tree import (
 )
 from ocucb.selection.expiry import bound, clock, leave_bucket, rebound, refresh, start_clock, tighten
 from ocucb.selection.index import arm_index
-from ocucb.selection.order import rebuild_order
+from ocucb.selection.order import prefetch_next_group, rebuild_order
 from ocucb.selection.sampling import forget_caps
 from ocucb.selection.scan import fewest
-from ocucb.selection.state import RECENT, State, arms_at, bounds_at, recent_at
+from ocucb.selection.state import RECENT, State, arms_at, bounds_at, prefetch_arm, recent_at
 from ocucb.selection.ties import find_ring, join_ring, leave_ring, stand_alone
 
 NEITHER = int(Trend.NEITHER)
@@ -156,6 +156,7 @@ def select(state: State, t: int) -> int:
 def _contest(state: State, t: int, best: float, winner: int) -> tuple[float, int]:
     """Evaluate every arm whose bound reaches the best; return the best index and its lowest arm."""
     likely = arm_of_largest_bound(state)  # evaluated first: the larger the best, the fewer others need be
+    prefetch_next_group(state, likely)  # since it will probably be pulled
     first = arm_index(state, likely, t)
     if first > best or (first == best and likely < winner):
         best, winner = first, likely
@@ -163,6 +164,7 @@ def _contest(state: State, t: int, best: float, winner: int) -> tuple[float, int
     while arm >= 0 and not (best == math.inf and winner < arm):  # nothing is larger, and all others are higher
         # Found before the index, which the processor then need not wait for.
         after = next_arm(state, arm, max(best, LOWEST))
+        prefetch_arm(state, after)
         if bounds_at(state.bounds)[arm] < best:
             arm = after
             continue

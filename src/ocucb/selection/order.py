@@ -19,6 +19,7 @@ from ocucb.selection.state import (
     offsets_at,
     order_at,
     powers_at,
+    prefetch_arm,
     prefix_at,
 )
 
@@ -194,6 +195,14 @@ def _sum_range(state: State, first: int, last: int) -> None:
         first >>= SHIFT
         last >>= SHIFT
         end >>= SHIFT
+
+
+@kernel
+def prefetch_next_group(state: State, arm: int) -> None:
+    """Ask for the record that `raise_pulls` of an arm reads first: of one in the group with the next more pulls."""
+    groups = groups_at(state.groups)
+    if state.ordered:
+        prefetch_arm(state, order_at(state.order)[min(groups[arms_at(state.arms)[arm].group].end, state.active - 1)])
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ocucb.compiled import Floats, Integers, array_at, record_at
+from ocucb.compiled import Floats, Integers, array_at, kernel, prefetch, record_at
 
 ARM = np.dtype(
     [
@@ -159,6 +159,8 @@ STATE = np.dtype(
 
 GROUP = np.dtype([("start", np.int32), ("end", np.int32)], align=True)  # places; a free group's start is the next
 
+ARM_BYTES = ARM.itemsize
+LINE = 64  # bytes of the processor's cache
 FANOUT = 16  # children of a tree node: two cache lines
 SHIFT = 4
 BUCKETS = 64  # as many as a word has bits
@@ -189,6 +191,13 @@ corners_at = array_at(CORNER)  # of the hulls by which a restart finds changes
 recent_at = array_at(np.int32)  # by hash of its state, an arm that was evaluated, or -1
 
 
+@kernel
+def prefetch_arm(state: State, arm: int) -> None:
+    """Ask for the record of an arm, if it is one, before it is read."""
+    prefetch(state.arms + arm * ARM_BYTES)
+    prefetch(state.arms + (arm + 1) * ARM_BYTES - 1)
+
+
 def offsets(capacity: int) -> Integers:
     """Return where the levels of a tree with `capacity` leaves start, and as the last entry its size."""
     starts, width = [0], max(FANOUT, -(-capacity // FANOUT) * FANOUT)
@@ -204,6 +213,20 @@ def set_means(arms: npt.NDArray[Any], totals: Floats, counts: Floats | Integers)
     np.divide(totals, counts, out=arms["mean"], where=counts > 0)
 
 
+def _filled(count: int, dtype: npt.DTypeLike, value: float) -> npt.NDArray[Any]:
+    """Return so many equal values from the start of a cache line on, where NumPy starts anywhere.
+
+    So no record, and no node of a tree, lies in more lines than it must.
+    """
+    kind = np.dtype(dtype)
+    block = np.zeros(count * kind.itemsize + LINE, np.uint8)
+    first = -block.ctypes.data % LINE
+    made = block[first : first + count * kind.itemsize].view(kind)
+    if value:
+        made[:] = value
+    return made
+
+
 class Memory:
     """The arrays of one selector, and the record by which kernels reach them. Empty, with room for `capacity` arms.
 
@@ -213,15 +236,15 @@ class Memory:
 
     def __init__(self, capacity: int, samples: bool = False, spreads: bool = False, forgets: bool = False) -> None:
         starts = offsets(capacity)
-        self.arms = np.zeros(capacity, ARM)
+        self.arms = _filled(capacity, ARM, 0)
         self.arrays = {
             "arms": self.arms,
             "order": np.arange(capacity, dtype=np.int32),
-            "groups": np.zeros(capacity + 1, GROUP),
+            "groups": _filled(capacity + 1, GROUP, 0),
             "offsets": starts,
-            "powers": np.zeros(starts[-1]),
-            "prefix": np.zeros(starts[-1]),
-            "bounds": np.full(starts[-1], -np.inf),
+            "powers": _filled(starts[-1], np.float64, 0),
+            "prefix": _filled(starts[-1], np.float64, 0),
+            "bounds": _filled(starts[-1], np.float64, -np.inf),
             "buckets": np.full(BUCKETS, -1, np.int32),
             "due": np.zeros(BUCKETS, np.int64),
             "recent": np.full(RECENT, -1, np.int32),
@@ -232,7 +255,7 @@ class Memory:
             "corners": np.zeros(0, CORNER),
         }
         self.arrays["moments"]["least"], self.arrays["moments"]["most"] = np.inf, -np.inf
-        self.state = np.zeros(1, STATE)
+        self.state = _filled(1, STATE, 0)
         self.state["least"], self.state["most"], self.state["unit"] = np.inf, -np.inf, 1.0
         self.address = int(self.state.ctypes.data)
         self._point_at_arrays()
