@@ -350,22 +350,25 @@ class Bandit:
             index, effective = self._selector.index(slot), self._selector.effective_of(slot)
             return arm_statistics(*self._selector.known_of(slot), index, effective)
 
-    def explain_many(self, arms: Iterable[Label]) -> list[ArmStatistics]:
-        """Return the statistics of some arms as `explain` does, in a time that does not grow with the other arms.
+    def explain_many(self, arms: Iterable[Label]) -> Statistics:
+        """Return the statistics of some arms, retired or not, in a time that does not grow with the other arms.
 
-        Effective arms are at the policy's ρ, and None if it has none.
+        Effective arms are at the policy's ρ, and nan if it has none. Spreads and what is remembered are left out.
         """
         with self._lock:
-            slots = [self._slot(arm) for arm in arms]
-            counted = self._policy.rule().rho is not None
-            return [
-                arm_statistics(
-                    *self._selector.known_of(slot),
-                    self._selector.index(slot),
-                    self._selector.effective_of(slot) if counted else np.nan,
-                )
-                for slot in slots
-            ]
+            labels = tuple(arms)
+            slots = np.array([self._slot(arm) for arm in labels], dtype=np.int64)
+            known = self._selector.describe_many(slots)
+            pulls = known[:, 0].astype(np.int64)
+            return Statistics(
+                arms=labels,
+                retired=self._selector.arms["active"][slots] == 0,
+                pulls=pulls,
+                pending=pulls - known[:, 1].astype(np.int64),
+                means=known[:, 2],
+                indices=known[:, 3],
+                effective_arms=known[:, 4],
+            )
 
     def statistics(self, retired: bool = False) -> Statistics:
         """Return the statistics of all arms in play, and if `retired` of the retired ones too."""

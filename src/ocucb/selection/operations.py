@@ -164,6 +164,15 @@ def describe(state: State, arm: int, best: int, known: Floats, effective: bool) 
 
 
 @kernel
+def describe_many(address: int, slots: Integers, known: Floats, effective: bool) -> None:
+    """Write what is known of some arms, five numbers each, one arm after the other."""
+    state = state_at(address)
+    best = best_arm(state) if state.score else -1
+    for i in range(len(slots)):
+        describe(state, slots[i], best, known[5 * i : 5 * i + 5], effective)
+
+
+@kernel
 def decide(address: int, known: Floats, effective: bool) -> int:
     """Do as `choose`, and write what was known before."""
     state = state_at(address)

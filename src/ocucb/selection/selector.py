@@ -202,6 +202,14 @@ class Selector:
         subset.describe_among(self.address, slot, slots, self._known, self._rule.rho is not None)
         return self._known.tolist()
 
+    def describe_many(self, slots: Integers) -> Floats:
+        """Return what is known of some arms, a row each: pulls, rewards, mean, index, effective arms."""
+        if self._state["stale"][0]:
+            self._rebuild()
+        known = np.empty(5 * len(slots))
+        operations.describe_many(self.address, slots, known, self._rule.rho is not None)
+        return known.reshape(-1, 5)
+
     def chance(self, slot: int, among: Integers | None, chances: Chances) -> float:
         """Return how likely a score chooses a slot among some or all."""
         return subset.chance(self.address, slot, _ALL if among is None else among, *chances)

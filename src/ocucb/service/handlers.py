@@ -235,12 +235,10 @@ def _inspect(batch: Batch, request: Inspect) -> View | UnreadView:
 def _inspect_arms(batch: Batch, request: InspectArms) -> ArmPage:
     state = batch.experiment(request.experiment)
     end = request.after + request.limit
-    arms = tuple(state.labels[request.after : end])
+    arms = state.labels[request.after : end]
     return ArmPage(
         state.definition,
-        arms,
-        tuple(state.bandit.is_retired(arm) for arm in arms),
-        tuple(state.bandit.explain_many(arms)),
+        state.bandit.explain_many(arms),
         {arm: state.metadata[arm] for arm in arms if arm in state.metadata},
         end if end < len(state.labels) else None,
     )

@@ -149,9 +149,7 @@ class ArmPage(NamedTuple):
     """
 
     definition: Definition
-    arms: tuple[Label, ...]
-    retired: tuple[bool, ...]
-    statistics: tuple[ArmStatistics, ...]
+    known: Statistics
     added: Mapping[Label, Any]
     next: int | None
 

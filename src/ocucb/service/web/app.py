@@ -18,7 +18,7 @@ from ocucb.service.web import audit, corrections, decisions, experiments, health
 from ocucb.service.web.app_state import AppState, Service
 from ocucb.service.web.docs import add_docs, describe
 from ocucb.service.web.gateway import Gateway
-from ocucb.service.web.page.routes import add_page
+from ocucb.service.web.page.routes import QUERY_PARAMETERS, add_page
 from ocucb.service.web.paths import RouteTree, routes_of
 from ocucb.service.web.route_table import PAGE_FILE_POLICY, PAGE_POLICY, PAGE_UPDATE_POLICY, ROUTE_POLICIES
 
@@ -64,7 +64,8 @@ def build_app(service: Service) -> FastAPI:
     for method, route, _ in routes_of(app):
         name = f"{method} {route}"
         if name not in api:
-            policies[name] = special.get(route.rpartition("/")[2], PAGE_POLICY)
+            policy = special.get(route.rpartition("/")[2], PAGE_POLICY)
+            policies[name] = policy if policy.query is None else policy._replace(query=QUERY_PARAMETERS.get(name, ()))
     app.add_middleware(Gateway, app_state=app_state, routes=RouteTree(app, policies))
     app.middleware_stack = gateway = _from_gateway(app.build_middleware_stack())
     app_state.serve_forwarded = gateway.serve_forwarded

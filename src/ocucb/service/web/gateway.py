@@ -28,6 +28,7 @@ from ocucb.service.web.homes import FORWARDED, forwarded_request, is_answer, rea
 from ocucb.service.web.limits import ClientDisconnected, read_body
 from ocucb.service.web.page.rendering import problem_page
 from ocucb.service.web.paths import MAX_REMEMBERED_PATHS, RouteMatch, RouteTree
+from ocucb.service.web.query_parameters import check_query
 from ocucb.service.web.route_table import PAGE_POLICY, RoutePolicy
 from ocucb.service.web.tracing import trace_id
 
@@ -102,6 +103,7 @@ class Gateway:
         route, parameters = match
         context.route, response.policy = route, route.policy
         await self._admission.admit(context, match, scope.get("client"))
+        check_query(route.policy, scope["query_string"])
         if route.policy.size is not None:
             await self._read_body(context, route.policy, self._max_body_bytes[route.policy.size], receive)
         if route.policy.direct:

@@ -21,6 +21,7 @@ class RoutePolicy(NamedTuple):
     static   its answers may be kept by browsers
     quiet    its successes are logged only in detail
     forwards it may be passed on to the node that is the home of its experiment
+    query    the query parameters that it takes; any other is refused. None for a route that takes and ignores any
     """
 
     role: Literal["admin", "decide", "reward", "correct", "read"] | None
@@ -32,19 +33,20 @@ class RoutePolicy(NamedTuple):
     static: bool = False
     quiet: bool = False
     forwards: bool = False
+    query: tuple[str, ...] | None = ()
 
 
 ROUTE_POLICIES: dict[str, RoutePolicy] = {
     "POST /v1/experiments": RoutePolicy("admin", size="import"),
-    "GET /v1/experiments": RoutePolicy("read", fresh="must"),
+    "GET /v1/experiments": RoutePolicy("read", fresh="must", query=("after", "limit")),
     "GET /v1/experiments/{name}": RoutePolicy("read"),
     "DELETE /v1/experiments/{name}": RoutePolicy("admin"),
     "POST /v1/units/erase": RoutePolicy("admin", fresh="must", size="body"),
-    "GET /v1/experiments/{name}/arms": RoutePolicy("read"),
+    "GET /v1/experiments/{name}/arms": RoutePolicy("read", query=("after", "limit")),
     "POST /v1/experiments/{name}/arms": RoutePolicy("admin", size="body"),
     "POST /v1/experiments/{name}/arms/retire": RoutePolicy("admin", size="body"),
     "POST /v1/experiments/{name}/shares": RoutePolicy("admin", size="body"),
-    "GET /v1/experiments/{name}/verdict": RoutePolicy("read"),
+    "GET /v1/experiments/{name}/verdict": RoutePolicy("read", query=("confidence",)),
     "POST /v1/experiments/{name}/winner": RoutePolicy("admin", size="body"),
     "POST /v1/experiments/{name}/pause": RoutePolicy("admin"),
     "POST /v1/experiments/{name}/resume": RoutePolicy("admin"),
@@ -53,20 +55,20 @@ ROUTE_POLICIES: dict[str, RoutePolicy] = {
     "POST /v1/rewards": RoutePolicy("reward", direct=True, size="body", quiet=True, forwards=True),
     "POST /v1/rewards/correct": RoutePolicy("correct", size="body"),
     "POST /v1/forwarded": RoutePolicy(None, direct=True, size="import", quiet=True),
-    "GET /v1/experiments/{name}/export": RoutePolicy("read", fresh="must"),
+    "GET /v1/experiments/{name}/export": RoutePolicy("read", fresh="must", query=("format", "after", "since", "until")),
     "POST /v1/experiments/{name}/import": RoutePolicy("admin", size="import", media=LOGS),
     "POST /v1/keys": RoutePolicy("admin", fresh="must", size="body"),
-    "GET /v1/keys": RoutePolicy("admin", fresh="must"),
+    "GET /v1/keys": RoutePolicy("admin", fresh="must", query=("after", "limit")),
     "DELETE /v1/keys/{id}": RoutePolicy("admin", fresh="must"),
-    "GET /v1/audit": RoutePolicy("admin", fresh="must"),
+    "GET /v1/audit": RoutePolicy("admin", fresh="must", query=("before", "limit", "experiment")),
     "GET /metrics": RoutePolicy("read", fresh="try"),
-    "GET /healthz": RoutePolicy(None, quiet=True),
-    "GET /readyz": RoutePolicy(None, quiet=True),
-    "GET /openapi.json": RoutePolicy(None),
-    "GET /docs": RoutePolicy(None, content_policy="docs"),
-    "GET /docs/start.css": RoutePolicy(None, content_policy="docs", static=True),
-    "GET /docs/start.js": RoutePolicy(None, content_policy="docs", static=True),
-    "GET /docs/static/*": RoutePolicy(None, content_policy="docs", static=True),
+    "GET /healthz": RoutePolicy(None, quiet=True, query=None),
+    "GET /readyz": RoutePolicy(None, quiet=True, query=None),
+    "GET /openapi.json": RoutePolicy(None, query=None),
+    "GET /docs": RoutePolicy(None, content_policy="docs", query=None),
+    "GET /docs/start.css": RoutePolicy(None, content_policy="docs", static=True, query=None),
+    "GET /docs/start.js": RoutePolicy(None, content_policy="docs", static=True, query=None),
+    "GET /docs/static/*": RoutePolicy(None, content_policy="docs", static=True, query=None),
 }
 
 PAGE_POLICY = RoutePolicy(None, size="form", media=(), content_policy="page")
@@ -75,5 +77,5 @@ PAGE_POLICY = RoutePolicy(None, size="form", media=(), content_policy="page")
 PAGE_UPDATE_POLICY = PAGE_POLICY._replace(quiet=True)
 """What a page asks again and again."""
 
-PAGE_FILE_POLICY = RoutePolicy(None, content_policy="page", static=True)
+PAGE_FILE_POLICY = RoutePolicy(None, content_policy="page", static=True, query=None)
 """What a page loads: scripts, styles, an icon."""

@@ -11,6 +11,7 @@ from ocucb.service.web.page.login import log_in, log_out, show_login
 from ocucb.service.web.page.page_session import Handler, PageResources, page_route
 from ocucb.service.web.page.rendering import STATIC
 
+SORTING = ("sort", "down", "page", "find")
 PAGES: tuple[tuple[str, str, Handler, str], ...] = (
     ("GET", "/", views.show_list, "read"),
     ("GET", "/live", views.update_list, "read"),
@@ -27,6 +28,18 @@ PAGES: tuple[tuple[str, str, Handler, str], ...] = (
     ("GET", "/changes", views.show_changes, "admin"),
     ("POST", "/logout", log_out, "read"),
 )
+
+
+QUERY_PARAMETERS = {
+    "GET /": ("after",),
+    "GET /live": ("after", "version"),
+    "GET /experiments/{name}": (*SORTING, "done"),
+    "GET /experiments/{name}/live": (*SORTING, "version"),
+    "GET /experiments/{name}/retire": ("arm",),
+    "GET /changes": ("before",),
+    "GET /login": ("next",),
+}
+"""What the addresses of pages may have after the question mark; others nothing."""
 
 
 def add_page(app: FastAPI, service: Service) -> None:
