@@ -29,7 +29,9 @@ def test_as_explain_says_of_each(policy: OCUCBn | UCB | ThompsonSampling) -> Non
         pulls, pending = int(known.pulls[place]), int(known.pending[place])
         numbers = known.means[place], known.indices[place], known.effective_arms[place]
         alone = bandit.explain(arm)
-        if math.isnan(known.effective_arms[place]):  # the policy has no rho
+        has_effective_arms = policy.rule().rho is not None and not known.retired[place] and pulls > 0
+        assert math.isnan(known.effective_arms[place]) is not has_effective_arms
+        if not has_effective_arms:
             alone = alone._replace(effective_arms=None)
         assert arm_statistics(pulls, pulls - pending, *map(float, numbers)) == alone
     assert bandit.explain_many([]).arms == ()
