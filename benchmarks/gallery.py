@@ -21,7 +21,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from ocucb.lab import Result
-from ocucb.lab.plots import blank_figure, figure_style, final_distribution, line_style, save_figure
+from ocucb.lab.figure_style import blank_figure, figure_style, line_style, save_figure
+from ocucb.lab.plots import final_regret_figure
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / ".cache" / "gallery"
@@ -95,7 +96,7 @@ def distribution() -> Figure:
     """Draw how regret is distributed over runs, of the comparison over time."""
     play(COMMANDS["time"][0])
     result = Result.load(FOLDER / "time" / "results.zarr")
-    return final_distribution(result.dataset, result.experiment.problems[0], width=WIDTH)
+    return final_regret_figure(result.dataset, result.experiment.problems[0], width=WIDTH)
 
 
 def gpu() -> Figure:

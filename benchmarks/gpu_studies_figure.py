@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from benchmarks.table import RESULTS
-from ocucb.lab.plots import figure_style, line_style, set_scales
+from ocucb.lab.figure_style import figure_style, line_style, set_scales
 
 PANELS = {
     "equal-gaps-2": ("2 arms, n = 5,000", "gap"),

@@ -20,17 +20,18 @@ def check_suitable(policy: Policy, noise: Noise, memory: Memory | None = None) -
         raise ParameterError(
             f"{policy} plans for rewards that are never forgotten; with {memory} use OCUCBn() or MOSS(horizon)"
         )
-    if memory is not None and noise.family().spreads:
+    rule, family = policy.rule(), noise.family()
+    if memory is not None and family.spreads:
         raise ParameterError(f"{noise} cannot forget the spread of rewards; with {memory} use Gaussian(scale)")
-    reads_variance = policy.rule().variance_bound is not None
+    reads_variance = rule.variance_bound is not None
     if memory is not None and reads_variance:
         raise ParameterError(f"{policy} cannot forget the spread of rewards; with {memory} use OCUCBn() or KLUCB()")
-    if reads_variance and not noise.family().width < math.inf:
+    if reads_variance and not family.width < math.inf:
         raise ParameterError(
             f"{policy} needs rewards in a known range, got {noise}; use Bernoulli() or Bounded(low, high), "
             "or another policy such as OCUCBn()"
         )
-    if policy.rule().reads_divergence and noise.family().spreads:
+    if rule.reads_divergence and family.spreads:
         raise ParameterError(
             f"{policy} reads a divergence that all arms share, and under {noise} each arm has its own; "
             "use OCUCBn(), KLUCB() or ThompsonSampling()"

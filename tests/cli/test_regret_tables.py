@@ -51,7 +51,7 @@ def test_the_least_regret_is_bold_and_differences_that_are_sure_have_colours() -
     experiment = Experiment((mixed_gaps(),), policies, horizon=100, runs=9)
     screen = Console(width=120, file=io.StringIO(), force_terminal=True, color_system="standard", _environ={})
     with screen.capture() as shown:
-        screen.print(comparison_table("mixed_gaps", rows, experiment))
+        screen.print(comparison_table(experiment.problems[0], rows, experiment))
     lines = {one.policy: line for line in shown.get().splitlines() for one in rows if line.startswith(f"{one.policy} ")}
     bold, red, green = "\x1b[1m", "\x1b[31m", "\x1b[32m"
     assert [name for name, line in lines.items() if bold in line] == ["better"]

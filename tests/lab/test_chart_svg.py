@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from ocucb.lab import plots
+from ocucb.lab import figure_style
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.chart_svg import draw_chart, power_of_ten, to_svg
 
@@ -53,9 +53,9 @@ def test_lines_bands_and_bounds_are_drawn() -> None:
     assert [line.get_label() for line in drawn] == ["_root", "t", "bound"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["_root", "t", "bound"]
     assert [to_hex(str(line.get_color())) for line in drawn] == [
-        plots.PALETTE[0].lower(),
-        plots.PALETTE[1].lower(),
-        plots.THEORY,
+        figure_style.PALETTE[0].lower(),
+        figure_style.PALETTE[1].lower(),
+        figure_style.THEORY,
     ]
     np.testing.assert_array_equal(np.asarray(drawn[0].get_ydata()), ROOTS)
     assert len(axes.collections) == 1
@@ -100,7 +100,7 @@ def test_svg_is_whole_and_takes_the_colours_of_the_page() -> None:
     assert root[0].text == "Roots & <squares>"
     assert root.attrib["aria-labelledby"] == root[0].attrib["id"] == "one-title"
     assert set(re.findall(r"#[0-9a-fA-F]{6}(?!\))", text)) == set()  # a plain colour only as a fallback
-    for color in ("--ink, #000000", f"--soft, {plots.THEORY}", f"--line-0, {plots.PALETTE[0]}"):
+    for color in ("--ink, #000000", f"--soft, {figure_style.THEORY}", f"--line-0, {figure_style.PALETTE[0]}"):
         assert f"var({color})" in text
     assert "font-family" not in text[text.index("<title") :]
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from lab.small_study import HORIZON, RUNS, small
 from ocucb import MOSS, UCB, Bernoulli, Gaussian, LevelPolicy, OCUCBn, ParameterError, ThompsonSampling
 from ocucb.compiled import Parameters
-from ocucb.lab.experiment import MAX_RUNS, SHARD_STEPS, Experiment, linearly_spaced, log_spaced
+from ocucb.lab.checkpoints import linearly_spaced, log_spaced
+from ocucb.lab.experiment import MAX_RUNS, SHARD_STEPS, Experiment
 from ocucb.lab.problem import Problem, mixed_gaps, worst_case
 
 

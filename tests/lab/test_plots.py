@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 
 from ocucb import Gaussian
 from ocucb.errors import ParameterError
-from ocucb.lab import plots
-from ocucb.lab.curves import bound_curves
+from ocucb.lab import figure_style, plots
+from ocucb.lab.curves import bound_curves, regret_curves
 from ocucb.lab.dataset import regret_samples
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem, bernoulli_rare, linear_gaps, mixed_gaps, switching, worst_case
-from ocucb.lab.statistics import Estimate, interval
+from ocucb.lab.statistics import Band, Estimate, interval
 from ocucb.lab.summary import summarize
 from ocucb.theory import finite_time_sum, lower_bound, regret_bound
 from sample_results import POLICIES, empty, made_up, played, study
@@ -60,9 +60,15 @@ def everything(figure: Figure) -> None:
     figure.canvas.draw()
 
 
+def regret_figure(
+    dataset: xr.Dataset, problem: Problem, band: Band = "normal", *, theory: bool = True, **options: Any
+) -> Figure:
+    return plots.regret_figure(regret_curves(dataset, problem, band, theory=theory), problem, **options)
+
+
 def test_regret_curves_show_means_bands_and_bounds(dataset: xr.Dataset, experiment: Experiment) -> None:
     problem = experiment.problems[0]
-    figure = plots.regret_curves(dataset, problem)
+    figure = regret_figure(dataset, problem)
     everything(figure)
     axes = figure.axes[0]
     drawn = lines(figure)
@@ -82,7 +88,7 @@ def test_regret_curves_show_means_bands_and_bounds(dataset: xr.Dataset, experime
 
 
 def test_regret_curves_on_other_scales_without_bounds(dataset: xr.Dataset, experiment: Experiment) -> None:
-    figure = plots.regret_curves(
+    figure = regret_figure(
         dataset, experiment.problems[1], band="quantiles", theory=False, t_scale="linear", regret_scale="log"
     )
     everything(figure)
@@ -125,16 +131,16 @@ def test_no_bound_is_drawn_where_there_is_none() -> None:
 def test_policies_differ_in_more_than_colour() -> None:
     policies = [(f"policy {k}", POLICIES[0][1]) for k in range(12)]
     one = study([worst_case(3, 0.5)], policies, horizon=50, runs=2)
-    drawn = plots.regret_curves(played(one), one.problems[0], theory=False).axes[0].get_lines()
+    drawn = regret_figure(played(one), one.problems[0], theory=False).axes[0].get_lines()
     looks = {(line.get_linestyle(), str(getattr(line, "_dash_pattern", "")), line.get_marker()) for line in drawn}
     assert len(looks) == 12
-    assert len({to_hex(line.get_color()) for line in drawn}) == len(plots.PALETTE)
+    assert len({to_hex(line.get_color()) for line in drawn}) == len(figure_style.PALETTE)
 
 
 def test_sweep_curves_by_gap_and_by_arms() -> None:
     one = study([worst_case(3, gap) for gap in (0.5, 0.1, 0.3)], horizon=60, runs=5)
     rows = summarize(played(one), one)
-    figure = plots.sweep_curves(plots.points_by("gap", rows, one.problems), "gap")
+    figure = plots.sweep_figure(plots.points_by("gap", rows, one.problems), "gap")
     everything(figure)
     drawn = lines(figure)
     assert list(drawn) == legend(figure) == LABELS
@@ -152,7 +158,7 @@ def test_sweeps_over_anything_take_points_as_they_come() -> None:
     for horizon in (40, 400):
         one = study([worst_case(3, 0.5)], horizon=horizon, runs=4)
         points.append((float(horizon), summarize(played(one), one)))
-    figure = plots.sweep_curves(points, "horizon n", x_scale="log", regret_scale="log")
+    figure = plots.sweep_figure(points, "horizon n", x_scale="log", regret_scale="log")
     everything(figure)
     assert figure.axes[0].get_xlabel() == "horizon n"
     np.testing.assert_array_equal(lines(figure)["OCUCB-n"].get_xdata(), [40, 400])
@@ -160,20 +166,20 @@ def test_sweeps_over_anything_take_points_as_they_come() -> None:
 
 def test_changes_of_means_are_drawn_and_named_once() -> None:
     one = Experiment((switching(2, 0.5, 10, 4),), POLICIES, 40, 2)
-    figure = plots.regret_curves(played(one), one.problems[0])
+    figure = regret_figure(played(one), one.problems[0])
     everything(figure)
     assert legend(figure) == [*LABELS, plots.CHANGES]
     [drawn] = figure.axes[0].collections[len(LABELS) :]
     assert isinstance(drawn, LineCollection)
     assert [float(np.asarray(segment)[0, 0]) for segment in drawn.get_segments()] == [11.0, 21.0, 31.0]
     assert figure.axes[0].get_xscale() == "linear"
-    assert plots.regret_curves(played(one), one.problems[0], t_scale="log").axes[0].get_xscale() == "log"
+    assert regret_figure(played(one), one.problems[0], t_scale="log").axes[0].get_xscale() == "log"
 
 
 def test_final_distribution_shows_quartiles_and_mean() -> None:
     samples = np.arange(101.0)
     dataset, one = made_up([samples], np.ones((1, 101, 2)), (0.0, -1.0))
-    figure = plots.final_distribution(dataset, one.problems[0])
+    figure = plots.final_regret_figure(dataset, one.problems[0])
     everything(figure)
     axes = figure.axes[0]
     box = axes.patches[0].get_extents().transformed(axes.transData.inverted())
@@ -189,7 +195,7 @@ def test_final_distribution_shows_quartiles_and_mean() -> None:
 def test_arm_shares_show_percentages_by_gap() -> None:
     pulls = np.array([[[90, 9, 1], [70, 27, 3]], [[50, 25, 25], [-1, -1, -1]]])
     dataset, one = made_up([[1.0, 2.0], [3.0, np.nan]], pulls, (0.0, -0.5, -0.5))
-    figure = plots.arm_shares(dataset, one.problems[0])
+    figure = plots.arm_share_figure(dataset, one.problems[0])
     everything(figure)
     axes = figure.axes[0]
     assert [text.get_text() for text in axes.texts] == ["80", "18", "2.0", "50", "25", "25"]
@@ -199,7 +205,7 @@ def test_arm_shares_show_percentages_by_gap() -> None:
 
 def test_many_arms_are_coloured_without_numbers() -> None:
     one = study([linear_gaps(40)], horizon=200, runs=3)
-    figure = plots.arm_shares(played(one), one.problems[0])
+    figure = plots.arm_share_figure(played(one), one.problems[0])
     everything(figure)
     assert len(figure.axes[0].texts) == 0
     assert figure.axes[0].get_xlabel() == "arm"
@@ -207,9 +213,9 @@ def test_many_arms_are_coloured_without_numbers() -> None:
 
 def figures(dataset: xr.Dataset, problem: Problem) -> list[Figure]:
     return [
-        plots.regret_curves(dataset, problem),
-        plots.final_distribution(dataset, problem),
-        plots.arm_shares(dataset, problem),
+        regret_figure(dataset, problem),
+        plots.final_regret_figure(dataset, problem),
+        plots.arm_share_figure(dataset, problem),
     ]
 
 
@@ -228,12 +234,12 @@ def test_labels_may_hold_any_character() -> None:
     for figure in figures(dataset, one.problems[0]):
         everything(figure)
         assert figure.axes[0].get_title() == ODD[1]
-    assert legend(plots.regret_curves(dataset, one.problems[0], theory=False)) == list(ODD)
+    assert legend(regret_figure(dataset, one.problems[0], theory=False)) == list(ODD)
 
 
 @pytest.mark.parametrize("width", [2.5, 3.5, 7.0])
 def test_nothing_leaves_the_figure(dataset: xr.Dataset, experiment: Experiment, width: float) -> None:
-    figure = plots.regret_curves(dataset, experiment.problems[0], width=width)
+    figure = regret_figure(dataset, experiment.problems[0], width=width)
     everything(figure)
     frame, inside = figure.legends[0].get_window_extent(), figure.bbox
     assert inside.x0 - 1 <= frame.x0
@@ -249,7 +255,7 @@ def test_files_are_what_their_suffix_says_and_always_the_same(
 ) -> None:
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
     for path in (one, other):
-        plots.save_figure(plots.regret_curves(dataset, experiment.problems[0]), path)
+        figure_style.save_figure(regret_figure(dataset, experiment.problems[0]), path)
     assert one.read_bytes().startswith(MAGIC[suffix])
     assert one.read_bytes() == other.read_bytes()
     assert b"CreationDate" not in one.read_bytes()
@@ -258,7 +264,7 @@ def test_files_are_what_their_suffix_says_and_always_the_same(
 def test_pdf_is_vector_with_fonts_that_publishers_take(
     dataset: xr.Dataset, experiment: Experiment, tmp_path: Path
 ) -> None:
-    plots.save_figure(plots.regret_curves(dataset, experiment.problems[0]), tmp_path / "figure.pdf")
+    figure_style.save_figure(regret_figure(dataset, experiment.problems[0]), tmp_path / "figure.pdf")
     content = (tmp_path / "figure.pdf").read_bytes()
     assert b"/Subtype /Type3" not in content
     assert b"/Subtype /Image" not in content
@@ -267,14 +273,14 @@ def test_pdf_is_vector_with_fonts_that_publishers_take(
 
 def test_other_suffixes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"saved as \.png, \.pdf, \.svg, got 'figure\.jpg'"):
-        plots.save_figure(Figure(), "figure.jpg")
+        figure_style.save_figure(Figure(), "figure.jpg")
 
 
 def test_settings_of_the_user_change_nothing(dataset: xr.Dataset, experiment: Experiment, tmp_path: Path) -> None:
     problem = experiment.problems[0]
-    plots.save_figure(plots.arm_shares(dataset, problem), tmp_path / "one.png")
+    figure_style.save_figure(plots.arm_share_figure(dataset, problem), tmp_path / "one.png")
     with matplotlib.rc_context({"font.size": 20.0, "axes.facecolor": "red", "savefig.dpi": 10}):
-        plots.save_figure(plots.arm_shares(dataset, problem), tmp_path / "other.png")
+        figure_style.save_figure(plots.arm_share_figure(dataset, problem), tmp_path / "other.png")
         assert matplotlib.rcParams["font.size"] == 20.0
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
 
@@ -289,7 +295,7 @@ def test_figures_need_no_pyplot() -> None:
     [(0, "0"), (0.05, "0.05"), (20, "20"), (999, "999"), (5000, "5k"), (1.5e6, "1.5M"), (1e9, "1G"), (-2500, "-2.5k")],
 )
 def test_numbers_on_axes(number: float, shown: str) -> None:
-    assert plots.compact_number(number) == shown
+    assert figure_style.compact_number(number) == shown
 
 
 @pytest.mark.parametrize(
@@ -297,7 +303,7 @@ def test_numbers_on_axes(number: float, shown: str) -> None:
     [(100, "100"), (9.96, "10"), (9.9, "9.9"), (0.96, "1.0"), (0.31, ".31"), (0.004, "0"), (float("nan"), "–")],
 )
 def test_numbers_in_cells(share: float, shown: str) -> None:
-    assert plots.percent(share) == shown
+    assert figure_style.percent(share) == shown
 
 
 def test_the_page_can_be_read_in_the_light_and_in_the_dark() -> None:
@@ -312,8 +318,8 @@ def test_the_page_can_be_read_in_the_light_and_in_the_dark() -> None:
         bright, dim = sorted((light(one), light(other)), reverse=True)
         return bright / dim
 
-    for color in plots.DARK_PALETTE:
-        assert contrast(color, plots.PAGE_COLOURS["dark"]["paper"]) > 4.5
-    for theme in plots.PAGE_COLOURS.values():
+    for color in figure_style.DARK_PALETTE:
+        assert contrast(color, figure_style.PAGE_COLOURS["dark"]["paper"]) > 4.5
+    for theme in figure_style.PAGE_COLOURS.values():
         assert contrast(theme["ink"], theme["paper"]) > 7.0
         assert contrast(theme["soft"], theme["paper"]) > 4.5

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from browser import Scheme, Visit, accessibility_violations, chromium, visit
 from ocucb import MOSS, UCB, OCUCBn
-from ocucb.lab.plots import PAGE_COLOURS
+from ocucb.lab.figure_style import PAGE_COLOURS
 from ocucb.lab.problem import Problem, bernoulli_rare, mixed_gaps, worst_case
 from ocucb.lab.report import as_script, render
 from ocucb.lab.result import Result

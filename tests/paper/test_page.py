@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 
 import sample_claims
 from browser import Scheme, Visit, chromium, violations_in_each_look, visit
-from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE
+from ocucb.lab.figure_style import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.lab.runners.local import threads
 from ocucb.paper import table
 from ocucb.paper.claim import Claim, Effort, Finding, Verdict

@@ -32,7 +32,7 @@ def run_experiment(experiment: Experiment, home: Path, *, executor: str | None, 
     console = new_console()
     for problem in experiment.problems:
         rows = [row for row in stored.summary if row.problem == problem.name]
-        console.print(comparison_table(problem.name, rows, experiment))
+        console.print(comparison_table(problem, rows, experiment))
         console.print()
     folder = OutputFolder(home, [stored], anew=played)
     with show_status("drawing"):

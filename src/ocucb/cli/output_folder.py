@@ -148,7 +148,7 @@ def _reports(stored: Sequence[StoredResult]) -> list[tuple[str, Sequence[StoredR
 
 def _draw_regret(stored: StoredResult, problem: Problem, names: Sequence[str], draft: Path) -> None:
     """Draw regret against t."""
-    from ocucb.lab.plots import save_figure  # brings Matplotlib, which takes its time
+    from ocucb.lab.figure_style import save_figure  # brings Matplotlib, which takes its time
 
     figure = stored.result().plot(problem)
     for name in names:
@@ -157,9 +157,10 @@ def _draw_regret(stored: StoredResult, problem: Problem, names: Sequence[str], d
 
 def _draw_sweep(sweep: Sweep, points: Points, names: Sequence[str], draft: Path) -> None:
     """Draw final regret against what was swept."""
-    from ocucb.lab.plots import save_figure, sweep_curves
+    from ocucb.lab.figure_style import save_figure
+    from ocucb.lab.plots import sweep_figure
 
-    figure = sweep_curves(points, sweep.label, x_scale=sweep.scale)
+    figure = sweep_figure(points, sweep.label, x_scale=sweep.scale)
     for name in names:
         save_figure(figure, draft / name)
 

@@ -8,18 +8,18 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ocucb.cli.console import add_number_column, new_table, titled
-from ocucb.lab import Experiment, SummaryRow, Sweep
+from ocucb.lab import Experiment, Problem, SummaryRow, Sweep
 from ocucb.lab.summary import REMARK
 
 MAX_VALUES = 20  # of a sweep, one line each
 GUTTER = 3  # between columns
 
 
-def comparison_table(problem: str, rows: Sequence[SummaryRow], experiment: Experiment) -> Group:
+def comparison_table(problem: Problem, rows: Sequence[SummaryRow], experiment: Experiment) -> Group:
     """Return regret, paired differences and best-arm shares on one problem."""
     columns = {
         "regret": _regrets(rows),
-        f"difference to {experiment.labels[0]}": [_difference(row) for row in rows],
+        f"difference to {experiment.labels[0]}": _differences(rows),
         "best arm": [Text(row.best_arm_text) for row in rows],
     }
     table = new_table()
@@ -28,8 +28,7 @@ def comparison_table(problem: str, rows: Sequence[SummaryRow], experiment: Exper
         add_number_column(table, title, cells)
     for row, *cells in zip(rows, *columns.values(), strict=True):
         table.add_row(row.policy, *cells)
-    notes = next(one for one in experiment.problems if one.name == problem).notes()
-    return titled(f"{problem}: {_facts(rows, experiment)}", table, "; ".join([*notes, REMARK]))
+    return titled(f"{problem.name}: {_facts(rows, experiment)}", table, "; ".join([*problem.notes(), REMARK]))
 
 
 def sweep_tables(
@@ -63,9 +62,10 @@ def _regrets(rows: Sequence[SummaryRow]) -> list[Text]:
     return [Text(row.regret_text, "bold" if row.mean == least else "") for row in rows]
 
 
-def _difference(row: SummaryRow) -> Text:
-    style = "red" if row.difference_low > 0.0 else "green" if row.difference_high < 0.0 else ""
-    return Text(row.difference_text, style)
+def _differences(rows: Sequence[SummaryRow]) -> list[Text]:
+    """Return differences with their errors, in colour those that are sure."""
+    styles = ["red" if row.difference_low > 0.0 else "green" if row.difference_high < 0.0 else "" for row in rows]
+    return [Text(row.difference_text, style) for row, style in zip(rows, styles, strict=True)]
 
 
 def _facts(rows: Sequence[SummaryRow], experiment: Experiment) -> str:

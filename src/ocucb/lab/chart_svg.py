@@ -1,6 +1,6 @@
-"""Charts drawn in the style of `plots`, and as SVG that stands inside a page and takes its colours.
+"""Charts drawn in the style of `figure_style`, and as SVG that stands inside a page and takes its colours.
 
-Apart from `plots`, the only module that knows Matplotlib.
+Apart from `figure_style` and `plots`, the only module that knows Matplotlib.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ocucb.lab.chart import Chart, Scale
-from ocucb.lab.plots import (
+from ocucb.lab.figure_style import (
     METADATA,
     PALETTE,
     THEORY,
@@ -108,8 +108,8 @@ def power_of_ten(value: float, position: object = None) -> str:
 def to_svg(chart: Chart, key: str, width: float = WIDTH) -> str:
     """Return a chart as an SVG element to stand inside a page, the same text for the same chart.
 
-    Colours are the page's: `--ink`, `--soft` and `--line-0` … where it defines them, else those of `plots`. The ids in
-    it begin with the key, so that a page may hold many charts.
+    Colours are the page's: `--ink`, `--soft` and `--line-0` … where it defines them, else those of `figure_style`. The
+    ids in it begin with the key, so that a page may hold many charts.
     """
     file = io.StringIO()
     with MATPLOTLIB_LOCK, figure_style(), mpl.rc_context({"svg.fonttype": "none"}):

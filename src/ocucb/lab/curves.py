@@ -1,19 +1,19 @@
-"""What stands beside a mean regret curve: its band, and the bounds that can be drawn without a made-up constant."""
+"""What is drawn of a problem: the mean regret curves with their bands, and the bounds that need no made-up constant."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
-from ocucb.compiled import Floats
+from ocucb.compiled import Floats, Integers
+from ocucb.lab.dataset import regret_samples
 from ocucb.lab.problem import Problem
-from ocucb.lab.statistics import IntervalKind, interval, quantiles
+from ocucb.lab.statistics import Band, mean_with_band
 from ocucb.theory import finite_time_sum, lai_robbins_slope, lower_bound, lower_bound_condition, regret_bound
-
-Band = IntervalKind | Literal["quantiles"]
 
 ETA = 1.1  # of the OCUCB-n whose upper bound is drawn, with ρ = 1/2
 BOUNDED = 16  # rounds at which that bound is computed, of all that a curve has
@@ -25,6 +25,36 @@ class BoundCurve(NamedTuple):
     label: str
     t: Floats
     values: Floats
+
+
+class MeanCurve(NamedTuple):
+    """Mean regret of a policy at each checkpoint, the ends of its band, and the regret of each run at the last one."""
+
+    policy: str
+    mean: Floats
+    low: Floats
+    high: Floats
+    final: Floats
+
+
+class RegretCurves(NamedTuple):
+    """The checkpoints of a result, and on one of its problems a curve per policy, None if no run of it was played."""
+
+    t: Integers
+    policies: list[MeanCurve | None]
+    bounds: list[BoundCurve]
+
+
+def regret_curves(dataset: xr.Dataset, problem: Problem, band: Band = "normal", *, theory: bool = True) -> RegretCurves:
+    """Return what is drawn of one problem; without theory, no bounds."""
+    t = dataset["t"].to_numpy()
+    policies = [str(policy) for policy in dataset["policy"].to_numpy()]
+    curves: list[MeanCurve | None] = []
+    for policy in policies:
+        runs = regret_samples(dataset, problem.name, policy)
+        final = runs[:, -1].copy()  # so that not all checkpoints of all runs are kept
+        curves.append(MeanCurve(policy, *mean_with_band(runs, band), final) if len(runs) else None)
+    return RegretCurves(t, curves, bound_curves(problem, t.tolist()) if theory else [])
 
 
 def bound_curves(problem: Problem, rounds: Sequence[int]) -> list[BoundCurve]:
@@ -60,16 +90,6 @@ def _upper_bound(means: Floats, scale: float, steps: Floats) -> BoundCurve:
     return BoundCurve(f"OCUCB-n({ETA:g}): at most", some[news], scale * values[news])
 
 
-@lru_cache(maxsize=1024)  # a plot and a report of it need the same
+@lru_cache(maxsize=1024)  # figures of several results on the same problem need the same
 def _regret_bound(means: tuple[float, ...], t: int) -> float:
     return regret_bound(means, t, ETA).value
-
-
-def curve_with_band(samples: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
-    """Return the mean curve of the runs and the ends of its band; where an end is unknown, the mean itself."""
-    if band == "quantiles":
-        low, high = quantiles(samples, (0.05, 0.95))
-        return np.asarray(samples.mean(axis=0)), low, high
-    estimate = interval(samples, band)
-    known = np.isfinite(estimate.low)
-    return estimate.mean, np.where(known, estimate.low, estimate.mean), np.where(known, estimate.high, estimate.mean)

@@ -95,6 +95,17 @@ def pull_shares(dataset: xr.Dataset, problem: Problem, policy: str) -> Floats:
     return np.asarray(pulls / pulls.sum(axis=1, keepdims=True))
 
 
+def mean_pull_shares(dataset: xr.Dataset, problem: Problem) -> Floats:
+    """Return the mean share of rounds that each arm of the problem got, one row per policy; NaN if it has no run."""
+    policies = dataset["policy"].to_numpy()
+    means = np.full((len(policies), problem.arms), np.nan)
+    for row, policy in zip(means, policies, strict=True):
+        shares = pull_shares(dataset, problem, str(policy))
+        if len(shares):
+            row[:] = shares.mean(axis=0)
+    return means
+
+
 def best_arm_shares(dataset: xr.Dataset, problem: Problem, policy: str, seed: int = 0) -> Floats:
     """Return the share of rounds spent on optimal arms, one entry per run played; nan where the best arm changes.
 

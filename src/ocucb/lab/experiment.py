@@ -8,34 +8,34 @@ import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
 from numbers import Integral
 from typing import Any, TypeAlias
 
 from ocucb.checks import real, whole
 from ocucb.errors import ParameterError
-from ocucb.lab.fitness import check_fit
+from ocucb.lab.checkpoints import check_checkpoints, default_checkpoints, read_checkpoints
+from ocucb.lab.fleet import Fleet, check_fleet
 from ocucb.lab.problem import Problem
 from ocucb.lab.problem_spec import read_problem, write_problem
+from ocucb.lab.remembering import Remembering
 from ocucb.lab.shard import Shard
 from ocucb.lab.spec import (
+    OWN,
     describe_noise,
     describe_policy,
-    find_named,
     format_noise,
     format_policy,
-    parse_call,
     read_policies,
     suggest,
 )
 from ocucb.noise import Noise
 from ocucb.policies import Policy
+from ocucb.suitability import check_suitable
 
 MAX_RUNS = 100_000
 SHARD_STEPS = 2_000_000  # rounds in a shard, about: a tenth of a second or so, to show progress and lose little
 SHARD_ARMS = 40  # so many arms more make a round about twice as long
 SHARD_RUNS = 256
-CHECKPOINTS = 50
 NUMBERS = re.compile(r"\[\n((?: +[-+.\de]+,\n)+)\]")
 
 Key: TypeAlias = tuple[int, int, int]  # which problem, which policy, which block of runs
@@ -76,22 +76,21 @@ class Experiment:
             "runs": None if self.runs is None else whole("runs", self.runs, 2, "an error bar needs two runs"),
             "precision": _precision(self.precision, self.runs),
             "seed": _seed(self.seed),
-            "checkpoints": _checkpoints(self.checkpoints, horizon),
+            "checkpoints": check_checkpoints(self.checkpoints, horizon),
             "max_runs": whole("max_runs", self.max_runs, 2, "an error bar needs two runs"),
         }
         for name, value in clean.items():
             object.__setattr__(self, name, value)
-        for problem in self.problems:
-            for _, policy in self.policies:
-                check_fit(policy, problem.assumed_noise)
         for problem in problems:
+            for _, policy in self.policies:
+                _check_suitable(policy, problem.assumed_noise)
             if problem.delay is not None and problem.delay.least() >= horizon:
                 raise ParameterError(
                     f"delays of {problem.name} must end before the horizon, {horizon}, got {problem.delay}; "
                     "no reward would ever come"
                 )
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """What the policies are called here."""
         return tuple(label for label, _ in self.policies)
@@ -150,6 +149,8 @@ class Experiment:
 
     def to_toml(self) -> str:
         """Return the experiment as TOML. Raises ParameterError if a policy or noise family is the user's own."""
+        if OWN not in self._description:  # then it has nothing of a user's own, and is this text
+            return self._description
         return _to_toml(self, format_policy, format_noise)
 
     def describe(self) -> str:
@@ -178,26 +179,8 @@ class Experiment:
         data["problems"] = [read_problem(entry) for entry in _several("problems", data["problems"])]
         data["policies"] = read_policies(data["policies"], horizon)
         if isinstance(data.get("checkpoints"), str):
-            data["checkpoints"] = _read_checkpoints(data["checkpoints"], horizon)
+            data["checkpoints"] = read_checkpoints(data["checkpoints"], horizon)
         return cls(**data)
-
-
-def log_spaced(horizon: int, count: int) -> tuple[int, ...]:
-    """Return `count` rounds from 1 to the horizon, each about the same multiple of the one before."""
-    points = [1] if count > 1 else []
-    for left in range(min(count, horizon) - 1, 1, -1):
-        last = points[-1]
-        points.append(max(last + 1, round(last * (horizon / last) ** (1 / left))))
-    return (*points, horizon) if horizon > 1 else (1,)
-
-
-def linearly_spaced(horizon: int, count: int) -> tuple[int, ...]:
-    """Return `count` rounds, evenly spaced, the last of which is the horizon."""
-    count = min(count, horizon)
-    return tuple(horizon * i // count for i in range(1, count + 1))
-
-
-SPACINGS: dict[str, Callable[[int, int], tuple[int, ...]]] = {"log": log_spaced, "linear": linearly_spaced}
 
 
 def _problems(given: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -225,6 +208,17 @@ def _policies(given: Iterable[tuple[str, Policy]], horizon: int) -> tuple[tuple[
         policies.append((label, policy))
     _distinct("labels of policies", [label for label, _ in policies], "give each a label of its own")
     return tuple(policies)
+
+
+def _check_suitable(policy: Policy, noise: Noise) -> None:
+    """Raise one clear line for a policy that makes no sense under a noise family, with its memory or on its fleet."""
+    if isinstance(policy, Fleet):
+        check_fleet(policy, noise)
+        check_suitable(policy.policy, noise)
+    elif isinstance(policy, Remembering):
+        check_suitable(policy.policy, noise, policy.memory)
+    else:
+        check_suitable(policy, noise)
 
 
 def _several(name: str, given: object) -> tuple[Any, ...]:
@@ -271,27 +265,13 @@ def _seed(given: object) -> int:
     return int(given)
 
 
-def _checkpoints(given: object, horizon: int) -> tuple[int, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ParameterError(f"checkpoints must be a list of rounds, got {given!r}; leave it out for {CHECKPOINTS}")
-    points = tuple(whole("checkpoints", t, 1, "the first round is 1") for t in given)
-    if not points:
-        return log_spaced(horizon, CHECKPOINTS)
-    for before, after in pairwise(points):
-        if after <= before:
-            raise ParameterError(f"checkpoints must increase, got {after} after {before}; sort them")
-    if points[-1] != horizon:
-        raise ParameterError(f"checkpoints must end with the horizon, {horizon}, got {points[-1]}; add {horizon}")
-    return points
-
-
 def _to_toml(experiment: Experiment, write_policy: Callable[[Policy], str], write_noise: Callable[[Noise], str]) -> str:
     data: dict[str, Any] = {}
     for field in ("horizon", "runs", "precision", "max_runs", "seed"):
         value = getattr(experiment, field)
         if value is not None and (field, value) != ("max_runs", MAX_RUNS):
             data[field] = value
-    if experiment.checkpoints != log_spaced(experiment.horizon, CHECKPOINTS):
+    if experiment.checkpoints != default_checkpoints(experiment.horizon):
         data["checkpoints"] = list(experiment.checkpoints)
     problems = [write_problem(problem, write_noise) for problem in experiment.problems]
     named = all(set(problem) == {"problem"} for problem in problems)
@@ -307,11 +287,3 @@ def _wrap(match: re.Match[str]) -> str:
     inside = " ".join(match[1].split()).rstrip(",")
     lines = textwrap.fill(inside, 100, initial_indent="    ", subsequent_indent="    ")
     return f"[\n{lines},\n]" if len(inside) > 90 else f"[{inside}]"
-
-
-def _read_checkpoints(text: str, horizon: int) -> tuple[int, ...]:
-    call = parse_call("checkpoints", "linear(100)", text)
-    spacing = find_named("checkpoints", call.name, SPACINGS)
-    if len(call.given) != 1 or call.named:
-        raise ParameterError(f'checkpoints must say how many, as in "{call.name}(100)", got {text!r}')
-    return spacing(horizon, whole("checkpoints", call.given[0], 1, f'use "{call.name}(100)"'))

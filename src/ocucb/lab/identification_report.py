@@ -14,8 +14,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from ocucb.lab.dataset import provenance
+from ocucb.lab.figure_style import figure_bytes
 from ocucb.lab.identification import Identification, IdentificationRow, Identified
-from ocucb.lab.plots import error_rates, figure_bytes, verdict_curves
+from ocucb.lab.plots import error_rate_figure, verdict_figure
 from ocucb.lab.report import colours_css, provenance_html
 
 HEADS = {
@@ -31,8 +32,8 @@ HEADS = {
 def identification_figure(experiment: Identification, found: Mapping[str, Sequence[Identified]]) -> Figure:
     """Draw how soon verdicts came; or how often they were wrong, if all came after the same number of rounds."""
     if experiment.delta is None:
-        return error_rates(found, f"{experiment.problem.name}, {experiment.rounds:,} rounds")
-    return verdict_curves(found, experiment.problem.name, experiment.least_rounds())
+        return error_rate_figure(found, f"{experiment.problem.name}, {experiment.rounds:,} rounds")
+    return verdict_figure(found, experiment.problem.name, experiment.least_rounds())
 
 
 def write_identification_report(

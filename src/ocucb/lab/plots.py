@@ -1,112 +1,68 @@
-"""Figures for papers, and the only home of colours.
-
-Colours are those of Okabe and Ito, told apart by the colour-blind; every policy also has its own line style and marker,
-so that a figure reads in grey. Text is never parsed as mathematics: labels may hold any character.
-"""
+"""Figures for papers."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from io import BytesIO
 from itertools import groupby
-from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal
+from typing import Literal
 
-import matplotlib.style
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from ocucb.errors import ParameterError
 from ocucb.lab.chart import Scale
-from ocucb.lab.curves import Band, bound_curves, curve_with_band
-from ocucb.lab.dataset import pull_shares, regret_samples
+from ocucb.lab.curves import RegretCurves
+from ocucb.lab.dataset import mean_pull_shares, regret_samples
+from ocucb.lab.figure_style import (
+    SHARE_COLOURMAP,
+    THEORY,
+    THEORY_DASHES,
+    WIDTH,
+    add_legend,
+    blank_figure,
+    compact_number,
+    figure_style,
+    line_style,
+    percent,
+    set_scales,
+)
 from ocucb.lab.identification import Identified
 from ocucb.lab.problem import Problem
 from ocucb.lab.statistics import quantiles, share_with_interval
 from ocucb.lab.summary import SummaryRow
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DARK_PALETTE = ("#4AA3DF", "#F07F3C", "#2CC295", "#E29BC3", "#F0B23E", "#8FD0F5", "#F2F2F2")
-PAGE_COLOURS = {
-    "light": {"paper": "#ffffff", "panel": "#f6f7f9", "ink": "#1b1f24", "soft": "#5c6670", "line": "#d9dee3"},
-    "dark": {"paper": "#14171a", "panel": "#1d2226", "ink": "#e8eaed", "soft": "#a0a8b0", "line": "#363d44"},
-}
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (9, 2)))
-THEORY_DASHES: tuple[Any, ...] = ((0, (8, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (4, 1, 1, 1, 1, 1)))
-MARKERS = "osD^vPX*"
-THEORY = "#707070"
-UNNAMED = re.compile(r"_child\d+")
-SHARE_COLOURMAP = "cividis"
-WIDTH = 3.5  # inches: a column of most two-column styles
-STYLE = {
-    "axes.linewidth": 0.6,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.constrained_layout.use": True,
-    "font.size": 8.0,
-    "legend.borderpad": 0.2,
-    "legend.columnspacing": 1.0,
-    "legend.fontsize": 6.5,
-    "legend.frameon": False,
-    "legend.handlelength": 2.4,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 3.5,
-    "pdf.fonttype": 42,  # fonts that publishers accept
-    "svg.hashsalt": "ocucb",
-    "text.parse_math": False,
-    "xtick.labelsize": 7.0,
-    "xtick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.labelsize": 7.0,
-    "ytick.major.width": 0.6,
-}
 CHANGES = "changes of the means"
-METADATA: dict[str, dict[str, Any]] = {
-    ".png": {"Software": None},
-    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-    ".svg": {"Date": None, "Creator": None},
-}
-
-
 Points = Sequence[tuple[float, Sequence[SummaryRow]]]
 
 
-def regret_curves(
-    dataset: xr.Dataset,
+def regret_figure(
+    curves: RegretCurves,
     problem: Problem,
     *,
-    band: Band = "normal",
-    theory: bool = True,
     t_scale: Scale | None = None,
     regret_scale: Scale = "linear",
     width: float = WIDTH,
 ) -> Figure:
-    """Draw mean regret against t, with a band: an interval of the mean, or the 5 % to 95 % quantiles of runs.
+    """Draw mean regret against t, with bands and bounds.
 
     Where means change there is a dotted line, and t is linear unless a scale is given: all stretches count alike.
     """
     with figure_style():
         figure, axes = blank_figure(width, 0.68)
-        t, top = dataset["t"].to_numpy(), 0.0
-        for k, policy in enumerate(_policies(dataset)):
-            samples = regret_samples(dataset, problem.name, policy)
-            if len(samples) == 0:
+        t, top = curves.t, 0.0
+        for k, curve in enumerate(curves.policies):
+            if curve is None:
                 continue
-            middle, low, high = curve_with_band(samples, band)
             every = (k * max(1, t.size // 40), max(1, t.size // 6))
-            axes.plot(t, middle, label=policy, markevery=every, **line_style(k))
-            axes.fill_between(t, low, high, color=line_style(k)["color"], alpha=0.18, linewidth=0)
-            top = max(top, float(np.nanmax([middle, high])))
-        for curve, dashes in zip(bound_curves(problem, t.tolist()) if theory else [], THEORY_DASHES, strict=False):
-            axes.plot(curve.t, curve.values, label=curve.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
+            axes.plot(t, curve.mean, label=curve.policy, markevery=every, **line_style(k))
+            axes.fill_between(t, curve.low, curve.high, color=line_style(k)["color"], alpha=0.18, linewidth=0)
+            top = max(top, float(np.nanmax([curve.mean, curve.high])))
+        for bound, dashes in zip(curves.bounds, THEORY_DASHES, strict=False):
+            axes.plot(bound.t, bound.values, label=bound.label, color=THEORY, linestyle=dashes, linewidth=0.9, zorder=1)
         if problem.changes:
             rounds, whole_height = [at for at, _ in problem.changes], axes.get_xaxis_transform()
             axes.vlines(rounds, 0, 1, THEORY, ":", transform=whole_height, linewidth=0.6, zorder=0)
@@ -131,7 +87,7 @@ def points_by(measure: Literal["gap", "arms"], rows: Sequence[SummaryRow], probl
     return [(measures[measure](problem), [row for row in rows if row.problem == problem.name]) for problem in problems]
 
 
-def sweep_curves(
+def sweep_figure(
     points: Points, label: str, *, x_scale: Scale = "linear", regret_scale: Scale = "linear", width: float = WIDTH
 ) -> Figure:
     """Draw final regret against what was swept: each point is its value and the rows of its summary."""
@@ -153,7 +109,7 @@ def sweep_curves(
     return figure
 
 
-def verdict_curves(
+def verdict_figure(
     found: Mapping[str, Sequence[Identified]], title: str, least: float, *, width: float = WIDTH
 ) -> Figure:
     """Draw which share of the runs of each policy had a verdict after how many rounds; and the fewest, if known."""
@@ -175,7 +131,7 @@ def verdict_curves(
     return figure
 
 
-def error_rates(found: Mapping[str, Sequence[Identified]], title: str, *, width: float = WIDTH) -> Figure:
+def error_rate_figure(found: Mapping[str, Sequence[Identified]], title: str, *, width: float = WIDTH) -> Figure:
     """Draw in which share of the runs of each policy the verdict's arm is not the best, with a 95 % interval."""
     with figure_style():
         figure, axes = blank_figure(width, 0.3 + 0.07 * len(found))
@@ -195,7 +151,7 @@ def error_rates(found: Mapping[str, Sequence[Identified]], title: str, *, width:
     return figure
 
 
-def final_distribution(
+def final_regret_figure(
     dataset: xr.Dataset, problem: Problem, *, regret_scale: Scale = "linear", width: float = WIDTH
 ) -> Figure:
     """Draw where the final regret of runs lies: quartiles in a box, 5 % to 95 % as whiskers, the mean as a marker."""
@@ -228,13 +184,10 @@ def final_distribution(
     return figure
 
 
-def arm_shares(dataset: xr.Dataset, problem: Problem, *, width: float = WIDTH) -> Figure:
+def arm_share_figure(dataset: xr.Dataset, problem: Problem, *, width: float = WIDTH) -> Figure:
     """Draw the mean share of rounds that each policy gave each arm, on a logarithmic colour scale."""
     policies = _policies(dataset)
-    shares = np.full((len(policies), problem.arms), np.nan)
-    for k, policy in enumerate(policies):
-        runs = pull_shares(dataset, problem, policy)
-        shares[k] = 100.0 * runs.mean(axis=0) if len(runs) else np.nan
+    shares = 100.0 * mean_pull_shares(dataset, problem)
     known = np.ma.masked_where(~(shares > 0.0), shares)
     norm = LogNorm(known.min(), known.max()) if known.count() else LogNorm(1.0, 100.0)
     with figure_style():
@@ -267,106 +220,12 @@ def _groups(gaps: Sequence[float]) -> list[tuple[float, float]]:
     return [((block[0] + block[-1]) / 2, gaps[block[0]]) for block in blocks]
 
 
-def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure as its suffix says: .pdf, .png or .svg. The same figure gives the same bytes."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in METADATA:
-        raise ParameterError(f"a figure must be saved as {', '.join(METADATA)}, got {str(path)!r}")
-    with figure_style():
-        figure.savefig(path, dpi=300, metadata=METADATA[suffix])
-
-
-def figure_bytes(figure: Figure, suffix: str) -> bytes:
-    """Return a figure as the bytes of such a file."""
-    with figure_style():
-        file = BytesIO()
-        figure.savefig(file, format=suffix.removeprefix("."), metadata=METADATA[suffix])
-    return file.getvalue()
-
-
-def compact_number(value: float, position: object = None) -> str:
-    """Return a number as an axis shows it: 0.05, 20, 5k, 1.5M."""
-    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= unit:
-            return f"{value / unit:.4g}{letter}"
-    return f"{value:.4g}"
-
-
-def percent(share: float) -> str:
-    """Return a percentage in three characters or so: 97, 3.1, .04."""
-    if not math.isfinite(share):
-        return "–"
-    if share >= 9.95:
-        return f"{share:.0f}"
-    if share < 0.005:
-        return "0"
-    return f"{share:.1f}" if share >= 0.95 else f"{share:.2f}".lstrip("0")
-
-
-def figure_style() -> Any:
-    """Return a context in which figures have the style of the house."""
-    # The defaults first, so that a user's own settings change no figure.
-    return matplotlib.style.context(["default", STYLE])
-
-
-class NotebookFigure(Figure):
-    """A figure that a notebook shows, whether or not pyplot is used there."""
-
-    def _repr_png_(self) -> bytes:
-        with figure_style(), BytesIO() as file:
-            self.savefig(file, format="png", dpi=200, metadata=METADATA[".png"])
-            return file.getvalue()
-
-
-def blank_figure(width: float, aspect: float) -> tuple[Figure, Axes]:
-    """Return a figure of so many inches, and its axes."""
-    figure = NotebookFigure(figsize=(width, width * aspect))
-    FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
-
-
 def _policies(dataset: xr.Dataset) -> list[str]:
     return [str(policy) for policy in dataset["policy"].to_numpy()]
 
 
-def line_style(k: int) -> dict[str, Any]:
-    """Return colour, line style and marker of the k-th line; no two of the first 42 look the same."""
-    return {
-        "color": PALETTE[k % len(PALETTE)],
-        "linestyle": DASHES[k % len(DASHES)],
-        "marker": MARKERS[k % len(MARKERS)],
-    }
-
-
 def _pale(color: str) -> tuple[str, float]:
     return color, 0.25
-
-
-def set_scales(axes: Axes, x: Scale, y: Scale) -> None:
-    """Set both scales, with numbers as `compact_number` writes them."""
-    axes.set_xscale(x)
-    axes.set_yscale(y)
-    for axis, scale in ((axes.xaxis, x), (axes.yaxis, y)):
-        axis.set_major_formatter(FuncFormatter(compact_number))
-        low, high = axis.get_view_interval()
-        if scale == "log":
-            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,), numticks=15))
-            axis.set_minor_formatter(NullFormatter())
-
-
-def add_legend(figure: Figure, axes: Axes) -> None:
-    """Put the legend below, in as many columns as fit; the figure grows by its height."""
-    # Named one by one: Matplotlib leaves out labels that begin with an underscore when it collects them. A line without
-    # a label is called _child0, _child1 and so on.
-    handles = [line for line in axes.get_lines() if not UNNAMED.fullmatch(str(line.get_label()))]
-    labels = [str(line.get_label()) for line in handles]
-    for columns in (3, 2, 1):
-        legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
-        extent = legend.get_window_extent()
-        if columns == 1 or extent.width <= figure.bbox.width:
-            figure.set_figheight(figure.get_figheight() + extent.height / figure.dpi)
-            return
-        legend.remove()
 
 
 def _wrapped(labels: Sequence[str]) -> list[str]:

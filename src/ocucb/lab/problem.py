@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -88,7 +89,7 @@ class Problem:
         captions = [f"{self.name}, {self.noise}", *self.notes()]
         return html_table(captions, ("arm", "mean", "gap"), rows, self.arms - len(rows))
 
-    @property
+    @cached_property
     def assumed_noise(self) -> Noise:
         """The noise that policies assume."""
         if self.assumed is not None:
@@ -105,7 +106,7 @@ class Problem:
         """Whether means are fixed, rewards come at once, and policies assume the right noise."""
         return self.fixed and self.delay is None and self.assumed_noise == self.noise
 
-    @property
+    @cached_property
     def places(self) -> tuple[float, ...] | None:
         """What the law of rewards takes for a mean where that is not the mean, namely the place of an arm in data."""
         return tuple(map(float, range(self.arms))) if isinstance(self.noise, RewardsFromData) else None
@@ -135,12 +136,12 @@ class Problem:
             notes.append(f"policies assume {self.assumed_noise}, but rewards are {self.noise}")
         return notes
 
-    @property
+    @cached_property
     def arms(self) -> int:
         """How many arms."""
         return len(self.means)
 
-    @property
+    @cached_property
     def gaps(self) -> tuple[float, ...]:
         """How far each arm is below the best."""
         best = max(self.means)

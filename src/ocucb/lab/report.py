@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from ocucb.lab.curves import bound_curves, curve_with_band
-from ocucb.lab.dataset import pull_shares, regret_samples
+from ocucb.compiled import Floats
+from ocucb.lab.curves import MeanCurve
+from ocucb.lab.dataset import mean_pull_shares
 from ocucb.lab.experiment import Experiment
-from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE, SHARE_COLOURMAP, compact_number, points_by
+from ocucb.lab.figure_style import DARK_PALETTE, PAGE_COLOURS, PALETTE, SHARE_COLOURMAP, compact_number
+from ocucb.lab.plots import points_by
 from ocucb.lab.problem import Problem
 from ocucb.lab.result import Result
 from ocucb.lab.statistics import quantiles
@@ -48,7 +50,7 @@ def render(result: Result) -> str:
         "table": "\n".join(_table_row(row) for row in rows),
         "settings": escape(str(dataset.attrs.get("experiment", ""))),
         "provenance": provenance_html(str(dataset.attrs.get("provenance", ""))),
-        "data": as_script(_data(dataset, experiment, rows)),
+        "data": as_script(_data(result, rows)),
         "plotly": plotly.get_plotlyjs().replace("</script", "<\\/script"),
     }
     template = importlib.resources.files("ocucb.lab").joinpath("report_template.html").read_text(encoding="utf-8")
@@ -62,11 +64,12 @@ def as_script(data: Plain) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _data(dataset: xr.Dataset, experiment: Experiment, rows: Summary) -> Plain:
+def _data(result: Result, rows: Summary) -> Plain:
+    experiment = result.experiment
     return {
-        "t": dataset["t"].to_numpy().tolist(),
+        "t": result.dataset["t"].to_numpy().tolist(),
         "policies": [label for label, _ in experiment.policies],
-        "problems": [_problem(dataset, experiment, problem) for problem in experiment.problems],
+        "problems": [_problem(result, problem) for problem in experiment.problems],
         "sweep": _sweep(experiment, rows),
         "palette": {"light": PALETTE, "dark": DARK_PALETTE},
         "page": PAGE_COLOURS,
@@ -74,38 +77,36 @@ def _data(dataset: xr.Dataset, experiment: Experiment, rows: Summary) -> Plain:
     }
 
 
-def _problem(dataset: xr.Dataset, experiment: Experiment, problem: Problem) -> Plain:
-    curves = bound_curves(problem, dataset["t"].to_numpy().tolist())
+def _problem(result: Result, problem: Problem) -> Plain:
+    curves, wide = result.curves(problem), problem.arms > WIDEST
+    shares = np.empty((len(curves.policies), 0)) if wide else mean_pull_shares(result.dataset, problem)
     return {
         "name": problem.name,
         "gaps": _numbers(problem.gaps),
         "fixed": problem.fixed,
         "notes": problem.notes(),
         "changes": [at for at, _ in problem.changes],
-        "wide": problem.arms > WIDEST,
-        "policies": [_policy(dataset, problem, label) for label, _ in experiment.policies],
-        "theory": [{"label": c.label, "t": _numbers(c.t), "values": _numbers(c.values)} for c in curves],
+        "wide": wide,
+        "policies": [_policy(curve, row) for curve, row in zip(curves.policies, shares, strict=True)],
+        "theory": [{"label": c.label, "t": _numbers(c.t), "values": _numbers(c.values)} for c in curves.bounds],
     }
 
 
-def _policy(dataset: xr.Dataset, problem: Problem, label: str) -> Plain:
+def _policy(curve: MeanCurve | None, shares: Floats) -> Plain:
     """Return what is drawn of one policy on one problem; None if no run was played."""
-    samples = regret_samples(dataset, problem.name, label)
-    if len(samples) == 0:
+    if curve is None:
         return None
-    mean, low, high = curve_with_band(samples, "normal")
-    final = np.sort(samples[:, -1])
+    final = np.sort(curve.final)
     box = quantiles(final, (0.05, 0.25, 0.5, 0.75, 0.95))
     outside = np.concatenate([final[final > box[4]][::-1], final[final < box[0]]])[:EXTREMES]
-    shares = pull_shares(dataset, problem, label)
     return {
-        "runs": len(samples),
-        "mean": _numbers(mean),
-        "low": _numbers(low),
-        "high": _numbers(high),
+        "runs": len(final),
+        "mean": _numbers(curve.mean),
+        "low": _numbers(curve.low),
+        "high": _numbers(curve.high),
         "box": _numbers(box),
         "outside": _numbers(outside),
-        "shares": _numbers(100.0 * shares.mean(axis=0)) if len(shares) and problem.arms <= WIDEST else [],
+        "shares": _numbers(100.0 * shares),
     }
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from ocucb.errors import ParameterError, StateError
+from ocucb.lab.curves import RegretCurves, regret_curves
 from ocucb.lab.dataset import join_datasets
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem
-from ocucb.lab.statistics import IntervalKind
+from ocucb.lab.statistics import Band, IntervalKind
 from ocucb.lab.summary import Summary, summarize
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Result:
         self.experiment = experiment
         self.dataset = dataset
         self._summaries: dict[IntervalKind, Summary] = {}
+        self._curves: dict[tuple[str, Band, bool], RegretCurves] = {}
 
     @classmethod
     def load(cls, folder: str | Path, experiment: Experiment | None = None) -> Result:
@@ -66,15 +68,32 @@ class Result:
             self._summaries[interval] = summarize(self.dataset, self.experiment, interval)
         return self._summaries[interval]
 
-    def plot(self, problem: str | Problem | None = None, **options: Any) -> Figure:
-        """Return a figure of mean regret against t, with bands and bounds.
+    def curves(
+        self, problem: str | Problem | None = None, band: Band = "normal", *, theory: bool = True
+    ) -> RegretCurves:
+        """Return what a figure shows of a problem: the mean regret of each policy against t with a band, and bounds.
 
         problem : one of the experiment's, or its name; None where there is one only.
-        options : band, theory, t_scale, regret_scale and width, as `plots.regret_curves` takes them.
+        band : an interval of the mean, as in `summary`; or "quantiles", the 5 % to 95 % quantiles of runs.
+        theory : whether to return bounds.
         """
-        from ocucb.lab.plots import regret_curves  # noqa: PLC0415
+        ours = self._problem(problem)
+        key = ours.name, band, theory
+        if key not in self._curves:
+            self._curves[key] = regret_curves(self.dataset, ours, band, theory=theory)
+        return self._curves[key]
 
-        return regret_curves(self.dataset, self._problem(problem), **options)
+    def plot(
+        self, problem: str | Problem | None = None, *, band: Band = "normal", theory: bool = True, **options: Any
+    ) -> Figure:
+        """Return a figure of mean regret against t, with bands and bounds.
+
+        problem, band, theory : as in `curves`.
+        options : t_scale, regret_scale and width, as `plots.regret_figure` takes them.
+        """
+        from ocucb.lab.plots import regret_figure  # noqa: PLC0415
+
+        return regret_figure(self.curves(problem, band, theory=theory), self._problem(problem), **options)
 
     def report(self, path: str | Path) -> None:
         """Write one HTML page with charts, table, settings and provenance, which needs no network."""

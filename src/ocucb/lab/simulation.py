@@ -154,13 +154,14 @@ class _Scheduler:
     def _plan(self, problem: int, first: int, last: int) -> list[Key]:
         """Take the shards of these blocks that the store has, and return those that are missing."""
         missing: list[Key] = []
+        planned = self._experiment.runs_between(first, last)
         for policy in range(len(self._experiment.policies)):
             found = {} if self._store is None else self._store.read(problem, policy, first, last)
             runs = sum(len(outcome.regret) for outcome in found.values())
             self.outcomes |= found
             self._found += runs
             self._done += runs
-            self._planned += self._experiment.runs_between(first, last)
+            self._planned += planned
             missing += [key for block in range(first, last) if (key := (problem, policy, block)) not in found]
         return missing
 

@@ -111,7 +111,7 @@ def describe_policy(policy: Policy) -> str:
     if isinstance(policy, Remembering):
         return f"{describe_policy(policy.policy)}{WITH}{_format(policy.memory.to_dict())}"
     if _is_ours(policy, POLICIES):
-        return format_policy(policy)
+        return _format(policy.to_dict())
     rule = policy.rule()
     traits = f"trend={rule.trend.name.lower()}, rho={rule.rho}, bound={rule.bound}, horizon={rule.horizon}"
     return f"{OWN}{_format(policy.to_dict())}, {traits}\n{_source(rule.level or rule.score)}"
@@ -120,7 +120,7 @@ def describe_policy(policy: Policy) -> str:
 def describe_noise(noise: Noise) -> str:
     """Return `format_noise`, or for a family of the user's own its parameters and code."""
     if _is_ours(noise, NOISES):
-        return format_noise(noise)
+        return _format(noise.to_dict())
     return "\n".join([f"{OWN}{_format(noise.to_dict())}", *map(_source, noise.family()[:5])])
 
 
@@ -140,8 +140,9 @@ def read_policies(given: object, horizon: int) -> list[tuple[str, Policy]]:
 
 def find_named(kind: str, name: str, table: Mapping[str, Made]) -> Made:
     """Return the entry of a name, in any case, or say which names there are and which is closest."""
-    if name in table:  # which may have to look for it first
-        return table[name]
+    found = table.get(name)  # which may have to look for it first
+    if found is not None:
+        return found
     known = {key.lower(): key for key in table}
     if name.lower() in known:
         return table[known[name.lower()]]

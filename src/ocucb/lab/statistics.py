@@ -23,6 +23,7 @@ from ocucb.errors import ParameterError
 special: Any = importlib.import_module("scipy.special")  # not typed
 
 IntervalKind = Literal["normal", "percentile", "bca"]
+Band = IntervalKind | Literal["quantiles"]
 INTERVAL_KINDS: tuple[IntervalKind, ...] = ("normal", "percentile", "bca")
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -107,6 +108,19 @@ def quantiles(samples: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
     if len(values) == 0:
         return np.full(wanted.shape + values.shape[1:], np.nan)
     return np.asarray(np.quantile(values, wanted, axis=0))
+
+
+def mean_with_band(samples: Floats, band: Band) -> tuple[Floats, Floats, Floats]:
+    """Return the mean over the first axis and the ends of its band; where an end is unknown, the mean itself.
+
+    band : an interval of the mean, of its kind; or "quantiles", from 5 % to 95 % of the samples.
+    """
+    if band == "quantiles":
+        low, high = quantiles(samples, (0.05, 0.95))
+        return np.asarray(samples.mean(axis=0)), low, high
+    estimate = interval(samples, band)
+    known = np.isfinite(estimate.low)
+    return estimate.mean, np.where(known, estimate.low, estimate.mean), np.where(known, estimate.high, estimate.mean)
 
 
 def _finite(samples: npt.ArrayLike) -> Floats:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from ocucb.compiled import Floats
 from ocucb.lab.dataset import best_arm_shares, difference_samples, regret_samples
 from ocucb.lab.experiment import Experiment
-from ocucb.lab.problem import Problem
 from ocucb.lab.statistics import IntervalKind, interval, quantiles
 from ocucb.notebook_table import html_table
 
@@ -96,12 +96,16 @@ class Summary(tuple[SummaryRow, ...]):
 
 def summarize(dataset: xr.Dataset, experiment: Experiment, kind: IntervalKind = "normal") -> Summary:
     """Return the table; the first policy is the reference."""
-    reference = experiment.policies[0][0]
-    rows = [
-        _row(dataset, problem, policy, reference, kind, experiment.seed)
-        for problem in experiment.problems
-        for policy, _ in experiment.policies
-    ]
+    t, reference = int(dataset["t"][-1]), experiment.policies[0][0]
+    rows = []
+    for problem in experiment.problems:
+        for policy, _ in experiment.policies:
+            samples = regret_samples(dataset, problem.name, policy, t)
+            differences = np.empty(0)  # to itself a policy has none, not even one of 0 that would be known for sure
+            if policy != reference:
+                differences = difference_samples(dataset, problem.name, policy, reference, t)
+            shares = best_arm_shares(dataset, problem, policy, experiment.seed)
+            rows.append(_row(problem.name, policy, samples, differences, shares, kind))
     return Summary(rows, {problem.name: notes for problem in experiment.problems if (notes := problem.notes())})
 
 
@@ -125,19 +129,12 @@ def with_error(mean: float, half: float, sign: str = "") -> str:
 
 
 def _row(
-    dataset: xr.Dataset, problem: Problem, policy: str, reference: str, kind: IntervalKind, seed: int
+    problem: str, policy: str, samples: Floats, differences: Floats, shares: Floats, kind: IntervalKind
 ) -> SummaryRow:
-    t = int(dataset["t"][-1])
-    samples = regret_samples(dataset, problem.name, policy, t)
-    estimate = interval(samples, kind)
+    estimate, paired = interval(samples, kind), interval(differences, kind)
     low, middle, high = quantiles(samples, (0.05, 0.5, 0.95))
-    # To itself a policy has no difference, not even one of 0 that would be known for sure.
-    paired = interval(np.empty(0), kind)
-    if policy != reference:
-        paired = interval(difference_samples(dataset, problem.name, policy, reference, t), kind)
-    shares = best_arm_shares(dataset, problem, policy, seed)
     return SummaryRow(
-        problem=problem.name,
+        problem=problem,
         policy=policy,
         runs=len(samples),
         mean=float(estimate.mean),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ocucb.lab.chart import Chart
-from ocucb.lab.plots import DARK_PALETTE, PAGE_COLOURS, PALETTE
+from ocucb.lab.figure_style import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.paper import table
 from ocucb.paper.claim import Check, Claim, Effort, Nature, Table, Verdict
 from ocucb.paper.execute import CheckResult, anchor_of, in_order, name_of

@@ -205,7 +205,9 @@ def _suboptimal(means: npt.ArrayLike, rho: float) -> tuple[Floats, Floats]:
 
 def _divergences(means: Floats, best: float, noise: Noise) -> Floats:
     """Return d(μ_i, μ*) for each mean."""
-    return np.array([noise.divergence(float(mean), best) for mean in means], dtype=np.float64)
+    family = noise.family()
+    divergences = [family.divergence(float(mean), best, family.parameters) for mean in means]
+    return np.array(divergences, dtype=np.float64)
 
 
 def _at_least_e(inside: Floats, corrected: bool) -> Floats:

@@ -135,7 +135,7 @@ def _play(experiment: Identification, executor: str | None, output: Path) -> Ide
 
 def _draw(result: IdentificationResult, output: Path) -> list[str]:
     """Write figures and report; return their names."""
-    from ocucb.lab.plots import save_figure
+    from ocucb.lab.figure_style import save_figure
 
     stem = "verdicts" if result.experiment.delta is not None else "errors"
     figure = result.plot()
