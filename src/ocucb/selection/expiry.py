@@ -10,7 +10,11 @@ to two times 2^span ticks after its bounds were made. An arm gets the longest sp
 share of its distance to the best. How long that is, it tells from how its last bound climbed, so that one bound is
 computed and not one for each span that is tried. An index that has come up to its bound when this expires need not be
 computed, either. No span is shorter than about sqrt(t)/2 ticks, or fifty if that is less: arms that close are evaluated
-anyway. Shares and spans decide how many arms are evaluated, never the choice.
+anyway.
+
+The best falls towards an arm while the arm climbs. A bound that the best reaches before it expires was made too high:
+one that is made in its place gets a smaller share, by how fast the best falls lately. Shares and spans decide how many
+arms are evaluated, never the choice.
 """
 
 from __future__ import annotations
@@ -29,6 +33,11 @@ FALLS = int(Trend.FALLS)
 LONGEST = BUCKETS // 2 - 1
 SHORTEST = 5
 SHARE = 0.4
+SMALLEST_SHARE = 0.02
+# A bound at c/(c + f) of the distance, if it climbs as c and the best falls as f, expires when both meet. The best does
+# not fall evenly, and a bound that expires too early costs more than one that is reached too early.
+SHARE_OF_MEETING = 3.0
+FIRST_FALL = 32  # rounds, over which it is first measured how fast the best falls
 TOLERANCE = 1.5  # times as far as its share a bound may climb before one for a shorter span is made
 FURTHEST = 2.0  # times t: as far as a climb is foreseen
 # With k near K a bound climbs by a sixteenth faster than with t alone, and losing K/16 arms is like doubling t.
@@ -45,6 +54,9 @@ def clock(state: State, t: int) -> int:
 def start_clock(state: State, t: int) -> None:
     """Set the clock before all bounds are made."""
     state.clock_shift = 0
+    state.fall = 0.0
+    state.fall_round = 0
+    state.fall_due = t
     state.next_expiry = NEVER
     state.ticks_per_arm = 0.0
     state.arms_per_tick = 0.0
@@ -127,23 +139,46 @@ def _take_expired(state: State, now: int) -> int:
 
 
 @kernel
+def note_best(state: State, t: int, best: float) -> None:
+    """Measure how fast the best index falls, over more and more rounds."""
+    if t < state.fall_due:
+        return
+    rounds = state.fall_due - state.fall_round
+    if state.fall_round > 0 and math.isfinite(best) and math.isfinite(state.fall_best):
+        state.fall = 0.5 * (state.fall + (state.fall_best - best) * t / (t - state.fall_round))
+        rounds += rounds >> 3
+    else:
+        rounds = FIRST_FALL
+    state.fall_best = best
+    state.fall_round = t
+    state.fall_due = t + rounds
+
+
+@kernel
 def rebound(state: State, arm: int, t: int, value: float, best: float) -> None:
     """Give an arm a bound again, from its index in round t."""
     leave_bucket(state, arm)
-    set_bound(state, arm, bound(state, arm, t, value, best))
+    set_bound(state, arm, bound(state, arm, t, value, best, SHARE))
 
 
 @kernel
 def tighten(state: State, arm: int, t: int, value: float, best: float) -> None:
     """Renew a bound that reached the best in vain, if it could be lower."""
-    bucket = arms_at(state.arms)[arm].bucket
-    if state.trend == FALLS or bucket < 0 or bucket >> 1 > _shortest(t):
-        rebound(state, arm, t, value, best)
+    this = arms_at(state.arms)[arm]
+    if state.trend == FALLS or this.bucket < 0 or this.bucket >> 1 > _shortest(t):
+        share = SHARE
+        if state.fall > 0.0 and this.climb > 0.0:
+            share = SHARE_OF_MEETING * this.climb / (this.climb + state.fall)
+        leave_bucket(state, arm)
+        set_bound(state, arm, bound(state, arm, t, value, best, min(max(share, SMALLEST_SHARE), SHARE)))
 
 
 @kernel
-def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
-    """Return a bound on the index of an arm that is in no bucket, after it joined the bucket where that expires."""
+def bound(state: State, arm: int, t: int, value: float, best: float, share: float) -> float:
+    """Return a bound on the index of an arm that is in no bucket, after it joined the bucket where that expires.
+
+    Until then it climbs about that share of its distance to the best.
+    """
     if value == -math.inf:
         return value
     this = arms_at(state.arms)[arm]
@@ -156,7 +191,7 @@ def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
         now = clock(state, t)
         ticks = _due(now, _shortest(t)) - now
         this.climb = (upper_bound(state, arm, t, ticks) - value) * t / ticks
-    found, ticks = _bound_after(state, arm, t, value, best)
+    found, ticks = _bound_after(state, arm, t, value, best, share)
     this.climb = (found - value) * t / ticks
     return found
 
@@ -165,21 +200,21 @@ def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
 def _renewed(state: State, arm: int, t: int, best: float) -> float:
     """Return a new bound in place of one that has expired."""
     if state.changing:
-        return bound(state, arm, t, arm_index(state, arm, t), best)
+        return bound(state, arm, t, arm_index(state, arm, t), best, SHARE)
     # Nothing was lost, so that the index has come close to its bound and need not be computed.
     arms_at(state.arms)[arm].effective = effective_arms(state, arm)
-    return _bound_after(state, arm, t, bounds_at(state.bounds)[arm], best)[0]
+    return _bound_after(state, arm, t, bounds_at(state.bounds)[arm], best, SHARE)[0]
 
 
 @kernel
-def _bound_after(state: State, arm: int, t: int, value: float, best: float) -> tuple[float, int]:
+def _bound_after(state: State, arm: int, t: int, value: float, best: float, share: float) -> tuple[float, int]:
     """Return a bound on an index that is about `value` now, and for how many ticks it holds; the arm joins a bucket.
 
     It reads the effective arms of now.
     """
     this = arms_at(state.arms)[arm]
     now = clock(state, t)
-    room = SHARE * (best - value)
+    room = share * (best - value)
     shortest = _shortest(t)
     climb = this.climb
     span = _span(now, t, room, climb, shortest)

@@ -23,7 +23,7 @@ from ocucb.selection.bound_tree import (
     rebuild_bounds,
     set_bound,
 )
-from ocucb.selection.expiry import bound, clock, leave_bucket, rebound, refresh, start_clock, tighten
+from ocucb.selection.expiry import SHARE, bound, clock, leave_bucket, note_best, rebound, refresh, start_clock, tighten
 from ocucb.selection.index import arm_index
 from ocucb.selection.order import prefetch_next_group, rebuild_order
 from ocucb.selection.sampling import forget_caps
@@ -66,7 +66,7 @@ def rebuild(state: State, t: int) -> None:
         best = max(best, bounds[arm])
     for arm in range(state.slots):
         if bounds[arm] > -math.inf:
-            bounds[arm] = bound(state, arm, t, bounds[arm], best)
+            bounds[arm] = bound(state, arm, t, bounds[arm], best, SHARE)
     rebuild_bounds(state)
 
 
@@ -129,6 +129,7 @@ def select(state: State, t: int) -> int:
         best, winner = _contest(state, t, best, winner)
     if best == -math.inf:  # no arm has a reward
         return fewest(state)
+    note_best(state, t, best)
     if challenger >= 0 and winner != challenger:
         rebound(state, challenger, t, value, best)
     state.challenger = -1

@@ -84,6 +84,10 @@ STATE = np.dtype(
         ("clock_shift", np.int64),  # how far retired arms and forgotten pulls have moved the clock of bounds
         ("next_expiry", np.int64),  # when the first bucket expires, by that clock
         ("used_buckets", np.int64),  # as bits: no others have arms
+        ("fall", np.float64),  # of the best index while t grows by a part of itself, over that part
+        ("fall_best", np.float64),  # the best index when it was last measured
+        ("fall_round", np.int64),  # and the round, or 0
+        ("fall_due", np.int64),  # the round from which it is measured again
         ("leads", np.int64),  # the leader may be pulled many times without selecting
         ("lead_pulls", np.int64),  # how many times to try next
         ("lead_width", np.float64),  # how far the leader's index was above its mean when it was last computed
