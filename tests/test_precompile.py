@@ -40,6 +40,23 @@ for noise, memory in ((Gaussian(), None), (Bernoulli(), None), (Bernoulli(), Win
 print(CACHE_USE.loaded.total(), CACHE_USE.saved.total(), CACHE_USE.unsaved.total())
 """
 
+# The kernels of selection that Python calls take the address of a state first. A database closes the connection of a
+# service that compiles one in the middle of a transaction.
+NOT_COMPILED = """
+import pkgutil
+from importlib import import_module
+from inspect import signature
+import ocucb.selection
+from ocucb import EpsilonGreedy, Gaussian, GaussianUnknownScale, OCUCBn
+from ocucb.precompile import compile_bandits
+
+list(compile_bandits([OCUCBn(), EpsilonGreedy()], [Gaussian(), GaussianUnknownScale()]))
+for found in pkgutil.iter_modules(ocucb.selection.__path__, "ocucb.selection."):
+    for function in vars(import_module(found.name)).values():
+        if hasattr(function, "py_func") and "address" in list(signature(function.py_func).parameters)[:1]:
+            print(function.__name__, bool(function.signatures))
+"""
+
 # What was not compiled before is compiled now, and not kept.
 ANOTHER_POLICY = """
 from ocucb import Greedy
@@ -71,6 +88,14 @@ def test_what_was_compiled_serves_a_process_that_can_write_nothing(tmp_path: Pat
     assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == files
     again = run("-m", "ocucb.cli", *words, NUMBA_CACHE_DIR=str(cache))
     assert again.stdout.startswith("0 functions compiled")
+
+
+def test_every_kernel_that_python_calls_is_compiled() -> None:
+    done = run("-c", NOT_COMPILED)
+    assert done.returncode == 0, done.stderr
+    kernels = dict(line.split() for line in done.stdout.splitlines())
+    assert len(kernels) > 20
+    assert not [name for name, compiled in kernels.items() if compiled == "False"]
 
 
 def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -60,12 +60,17 @@ def compile_bandits(policies: Sequence[Policy], noises: Sequence[Noise]) -> Iter
     """Compile all that a `Bandit` of each policy under each noise family calls; yield each policy that is done."""
     for policy in policies:
         for noise in noises:
-            with suppress(ParameterError):  # some make no sense together
-                check_suitable(policy, noise)
-                _use(Bandit(policy, arms=3, noise=noise))
-                for memory in MEMORIES:
-                    _use(Bandit(policy, arms=3, noise=noise, memory=memory))
+            for bandit in _suitable_bandits(policy, noise):
+                _use(bandit)
         yield policy
+
+
+def _suitable_bandits(policy: Policy, noise: Noise) -> Iterator[Bandit]:
+    """Return bandits that remember all and that forget; none where these make no sense together."""
+    for memory in (None, *MEMORIES):
+        with suppress(ParameterError):
+            check_suitable(policy, noise)
+            yield Bandit(policy, arms=3, noise=noise, memory=memory)
 
 
 def _use(bandit: Bandit) -> None:
@@ -85,4 +90,8 @@ def _use(bandit: Bandit) -> None:
     bandit.set_shares({0: 0.5})
     bandit.decide()
     bandit.explain(bandit.peek())
+    bandit.explain_many([0, 1])
     bandit.statistics()
+    again = Bandit.from_dict(bandit.to_dict(), bandit.policy)
+    if bandit.memory is None:
+        again.intervals()

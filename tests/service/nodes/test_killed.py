@@ -157,7 +157,9 @@ def find_home(address: str) -> str:
 def pulls(urls: list[str], key: str) -> list[Any]:
     """Return what each node says of the arms."""
     with httpx.Client(headers={"Authorization": f"Bearer {key}"}, timeout=30.0, verify=NO_TLS) as client:
-        return [client.get(f"{url}/v1/experiments/{EXPERIMENT}/arms").json()["arms"] for url in urls]
+        answers = [client.get(f"{url}/v1/experiments/{EXPERIMENT}/arms") for url in urls]
+    assert [answer.status_code for answer in answers] == [200] * len(urls), [answer.text for answer in answers]
+    return [answer.json()["arms"] for answer in answers]
 
 
 def spread_of_times(address: str) -> float:
