@@ -4,10 +4,11 @@
 stay open, or 8. The bare app is the smallest that ASGI allows: it answers every request with nothing, on uvicorn with
 the same loop and parser; the empty POST is a FastAPI route that does the same. The cases are measured in turn, several
 times over in one run, and the medians are shown; a part of the bare app is the median of that part in each turn, so
-that it holds on a busy machine. Every arm starts with one
-reward (an imported log). "with rewards" sends each decision's reward as well. More connections make larger batches, so
-more decisions per second, and each waits longer. The processor time is that of the server, for a request: where others
-use the machine too, or its disk is slow, it says more than the rate. Needs `wrk` (Debian: apt-get install wrk).
+that it holds on a busy machine. Every arm starts with one reward (an imported log). "with keys" sends an idempotency
+key with each decision, as clients do; "with rewards" sends each decision's reward as well. More connections make larger
+batches, so more decisions per second, and each waits longer. The processor time is that of the server, for a request:
+where others use the machine too, or its disk is slow, it says more than the rate. Needs `wrk` (Debian: apt-get install
+wrk).
 
     python -m benchmarks.service
     python -m benchmarks.service million    # a million decisions, and the memory of the server meanwhile
@@ -18,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -70,7 +72,7 @@ uvicorn.run(app, port={port}, loop="uvloop", http="httptools", access_log=False,
 """
 
 SCRIPT = """
-local ids, refused = {{}}, 0
+local ids, keys = {{}}, 0
 wrk.method = "POST"
 wrk.headers["Authorization"] = "Bearer {key}"
 wrk.headers["Content-Type"] = "application/json"
@@ -80,6 +82,10 @@ function request()
   local id = {rewards} and table.remove(ids)
   if id then
     return wrk.format(nil, "/v1/rewards", nil, '{{"decision": "' .. id .. '", "reward": 0.5}}')
+  end
+  if {keyed} then
+    keys = keys + 1
+    wrk.headers["Idempotency-Key"] = "{run}-" .. keys
   end
   return wrk.format(nil, "{path}", nil, "{body}")
 end
@@ -111,14 +117,16 @@ class Case:
     path: str
     key: str = "none"
     rewards: bool = False
+    keyed: bool = False
     connections: int = MANY
     measured: list[tuple[float, float, float, float]] = field(default_factory=list)
 
     def measure(self, seconds: int, folder: Path) -> None:
         """Load the server for so many seconds."""
         script = folder / "load.lua"
-        flag = str(self.rewards).lower()
-        script.write_text(SCRIPT.format(key=self.key, path=self.path, rewards=flag, body=""), encoding="utf-8")
+        flags = {name: str(getattr(self, name)).lower() for name in ("rewards", "keyed")}
+        run = secrets.token_hex(4)
+        script.write_text(SCRIPT.format(key=self.key, path=self.path, body="", run=run, **flags), encoding="utf-8")
         command = [
             locate("wrk"),
             "-t1",
@@ -225,6 +233,7 @@ def compare() -> None:
                 Case("bare ASGI app, 64 connections", bare_app.pid, bare, "/"),
                 Case("empty POST of FastAPI, 64", empty_app.pid, port, "/empty"),
                 Case("decisions, K = 10, 64", ours.pid, at, few, key),
+                Case("with keys, K = 10, 64", ours.pid, at, few, key, keyed=True),
                 Case("with rewards, K = 10, 64", ours.pid, at, few, key, rewards=True),
                 Case("decisions, K = 100,000, 64", ours.pid, at, many, key),
                 Case("with rewards, K = 100,000, 64", ours.pid, at, many, key, rewards=True),

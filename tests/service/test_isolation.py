@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -10,11 +11,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, update
 
 from ocucb.service import housekeeping as housekeeping_module
 from ocucb.service.batch import Batch
-from ocucb.service.callers import PendingRequest, ThreadCaller
+from ocucb.service.callers import LoopCaller, PendingRequest, ThreadCaller
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Engine, Limits
 from ocucb.service.errors import LogError, UnavailableError
@@ -25,11 +26,11 @@ from ocucb.service.ids import Tokens
 from ocucb.service.loader import Loader
 from ocucb.service.records import utc_now
 from ocucb.service.replies import Changed
-from ocucb.service.requests import Create, Decide, Inspect, Reward
+from ocucb.service.requests import Create, Decide, Inspect, Request, Reward
 from ocucb.service.stores import Store
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.tables import log
-from service.helpers import PATIENT, ManualClock, Node, folded_state, live_state, wait_until
+from service.helpers import PATIENCE, PATIENT, ManualClock, Node, folded_state, live_state, wait_until
 
 PAUSE = Timeouts(idle=60.0)
 SWEEPING = Limits(sweep=0.02)
@@ -81,6 +82,58 @@ def test_a_busy_experiment_is_served_by_two_nodes(postgresql: str) -> None:
     assert nodes[0].replay().verified
     for node in nodes:
         node.close()
+
+
+def ask_together(node: Node, *requests: Request) -> list[Any]:
+    """Ask in one batch, and return what was asked with its answers."""
+
+    async def ask() -> list[PendingRequest]:
+        return await LoopCaller(node.engine, PATIENCE).ask_all(requests)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("damaged", [None, "arm", "row"])
+def test_what_another_node_wrote_in_several_experiments(start: Callable[..., Node], damaged: str | None) -> None:
+    """It is read at once; if one log is damaged, the others go on."""
+    nodes, names = [start(), start()], ["first", "second", "third"]
+    for name in names:
+        nodes[0].create(name)
+        nodes[1].decide(name)
+    for rounds, name in enumerate(names, 3):
+        nodes[0].play(rounds, name)
+    with nodes[0].store.write() as transaction:
+        place = (log.c.experiment == 2) & (log.c.seq == 4)
+        if damaged == "arm":
+            transaction.connection.execute(update(log).where(place).values(arm="no JSON"))
+        elif damaged == "row":
+            transaction.connection.execute(delete(log).where(place))
+    answered = ask_together(nodes[1], *map(Decide, names))
+    failed = [name for name, one in zip(names, answered, strict=True) if one.error is not None]
+    assert failed == ([] if damaged is None else ["second"])
+    for name in set(names).difference(failed):
+        assert nodes[1].replay(name).verified
+        assert live_state(nodes[1], name) == folded_state(nodes[1].store, name)
+
+
+def test_many_of_several_experiments_are_asked_for_at_once(start: Callable[..., Node]) -> None:
+    """More than one statement looks up: keys, units and decisions of each are found in their own experiment."""
+    node, names = start(), ["first", "second"]
+    for name in names:
+        node.create(name, sticky=60.0)
+    asked = [(name, f"unit {number}") for number in range(150) for name in names]
+    by_unit = [Decide(name, unit=unit) for name, unit in asked]
+    by_key = [Decide(name, idempotency_key=unit) for name, unit in asked]
+    made = [[one.result()[0] for one in ask_together(node, *requests)] for requests in (by_unit, by_key)]
+    assert len({decision.id for decisions in made for decision in decisions}) == 600
+    for requests, decisions in zip((by_unit, by_key), made, strict=True):
+        again = [one.result()[0] for one in ask_together(node, *requests)]
+        assert [one._replace(repeated=False) for one in again] == decisions
+        assert all(one.repeated for one in again)
+    rewards = [Reward(decision.id, number / 300) for number, decision in enumerate(made[0])]
+    outcomes = [[one.result().outcome for one in ask_together(node, *rewards)] for _ in range(2)]
+    assert outcomes == [["counted"] * 300, ["repeated"] * 300]
+    assert all(node.replay(name).verified for name in names)
 
 
 def test_windows_close_beside_a_damaged_experiment(

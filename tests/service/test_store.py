@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,14 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import event, inspect, text
+from sqlalchemy import Connection, event, inspect, text
 
 from ocucb.service.access import Access
 from ocucb.service.errors import RequestError, SchemaError, StoreError
 from ocucb.service.ids import make_id
 from ocucb.service.requests import Decide, Inspect, Reward
-from ocucb.service.stores import Store
-from ocucb.service.stores.dialects import Timeouts
+from ocucb.service.stores import Store, dialects, partial_rewards
+from ocucb.service.stores.dialects import Timeouts, run
 from ocucb.service.stores.tables import metadata
 from service.helpers import HASTY, PATIENT, ManualClock, Node, folded_state, live_state, wait_until, write_first_schema
 from service.postgresql import PostgreSQL
@@ -36,6 +37,32 @@ def test_migrations_make_the_tables(address: str) -> None:
         names = inspect(transaction.connection).get_table_names()
     store.close()
     assert set(names) == {*metadata.tables, "alembic_version"}
+
+
+def test_what_requests_refer_to_is_found_by_an_index(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while tables are empty, as the plan is kept."""
+    store, plans = Store(address), []
+    store.migrate()
+    explain = "EXPLAIN QUERY PLAN " if address.startswith("sqlite") else "EXPLAIN "
+
+    def run_explained(connection: Connection, statement: str, values: Sequence[Any] = ()) -> Any:
+        plans.append([row[-1] for row in run(connection, explain + statement, values)])
+        return run(connection, statement, values)
+
+    with store.read() as transaction:
+        monkeypatch.setattr(dialects, "run", run_explained)
+        transaction.find_decisions([(1, 2), (2, 3), (2, 4)])
+        transaction.find_last_decisions([(1, "a"), (2, "b")])
+        transaction.find_idempotency_keys([(1, "a"), (2, "b")])
+        transaction.read_new_entries([(1, 2, 5), (2, 3, 4)])
+        partial_rewards.find_parts(transaction, 1, [2, 3])
+        monkeypatch.undo()
+    store.close()
+    assert len(plans) == 5
+    for plan in plans:
+        whole = [line for line in plan if re.match(r"SCAN (?!given|\d)|.*(Seq Scan|Hash|Merge)", line)]
+        assert not whole, plan
+        assert any("USING" in line or "Index" in line for line in plan), plan
 
 
 def test_an_older_schema_is_brought_up_with_all_that_is_in_it(address: str, tmp_path: Path) -> None:

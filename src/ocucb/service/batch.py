@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -22,10 +21,7 @@ from ocucb.service.records import DELETED, Entry, ExperimentRecord, IdempotencyR
 from ocucb.service.requests import Correct, Create, Decide, Expire, ImportLog, Request, Reward
 from ocucb.service.stores import Transaction, partial_rewards, retention
 from ocucb.service.stores.audit import Change, add_changes
-
-DecisionAndOutcome = tuple[Entry, Entry | None]
-ScopedKey = tuple[str, str]
-"""An API key's id, and an idempotency key that was used with it."""
+from ocucb.service.stores.store import ENTRIES_PER_PAGE, DecisionAndOutcome, ScopedKey
 
 
 class NotLoadedError(Exception):
@@ -53,9 +49,9 @@ class Batch:
         self.by_name = {state.name: state for state in self.by_id.values()}
         self.locked: dict[Target, int] = {}
         self._to_load: dict[Target, str] = {}
-        self.idempotency_records: dict[int, dict[ScopedKey, IdempotencyRecord]] = {}
-        self.last_decisions: dict[int, dict[str, Entry]] = {}
-        self.found_decisions: dict[int, dict[int, DecisionAndOutcome]] = {}
+        self.idempotency_records: dict[ScopedKey, IdempotencyRecord] = {}
+        self.last_decisions: dict[tuple[int, str], Entry] = {}
+        self.found_decisions: dict[tuple[int, int], DecisionAndOutcome] = {}
         self._records_before: dict[int, ExperimentRecord] = {}
         self._entries: list[tuple[int, Entry]] = []
         self.new_idempotency_records: list[tuple[int, IdempotencyRecord]] = []
@@ -77,12 +73,23 @@ class Batch:
             records = transaction.lock_experiments(sorted(self.by_id), starved)
             if len(records) != len(self.by_id):
                 self._leave_out_locked(set(self.by_id).difference(record.id for record in records))
+            new_entries = self._read_new_entries(records)
             for record in records:
                 if record.status == DELETED:
                     self._leave_out(record.id)
                     continue
                 self._records_before[record.id] = record
-                self._catch_up(record)
+                self._catch_up(record, new_entries.get(record.id))
+
+    def _read_new_entries(self, records: Iterable[ExperimentRecord]) -> dict[int, list[Entry]]:
+        """Return what other nodes wrote: by one query for all experiments, less those that are far behind."""
+        behind = [(record.id, self.by_id[record.id].seq, record.seq) for record in records]
+        behind = [span for span in behind if 0 < span[2] - span[1] <= ENTRIES_PER_PAGE]
+        behind.sort(key=lambda span: span[1] - span[2])  # the last, which may be read several times, is the shortest
+        try:
+            return self.transaction.read_new_entries(behind) if behind else {}
+        except LogError:  # one log is damaged: each is read by itself, and the others go on
+            return {}
 
     def _leave_out_locked(self, missing: set[int]) -> None:
         locked = {record.id for record in self.transaction.find_experiments([], sorted(missing))}
@@ -111,32 +118,33 @@ class Batch:
         self._leave_out(state.id)
 
     def find_referenced(self, requests: Sequence[Request]) -> None:
-        """Look up what requests refer to, keys, units and decisions: a query for each kind and experiment."""
-        transaction = self.transaction
-        wanted_keys: defaultdict[int, set[str]] = defaultdict(set)
-        wanted_units: defaultdict[int, set[str]] = defaultdict(set)
-        wanted_decisions: defaultdict[int, set[int]] = defaultdict(set)
+        """Look up what requests refer to, keys, units and decisions: a query for each kind."""
+        keys: set[tuple[int, str]] = set()
+        units: set[tuple[int, str]] = set()
+        decisions: set[tuple[int, int]] = set()
         for request in requests:
             if type(request) is Decide and request.unit is None and request.idempotency_key is None:
                 continue
             if isinstance(request, _KEYED):
                 state = self.by_name.get(_experiment_name(request) or "")
-                if state is not None and request.idempotency_key is not None:
-                    wanted_keys[state.id].add(request.idempotency_key)
-                if state is not None and isinstance(request, Decide) and request.unit is not None:
-                    wanted_units[state.id].add(request.unit)
-            elif isinstance(request, _OF_DECISION) and (parts := parse_id(request.decision)) is not None:
-                wanted_decisions[parts.experiment].add(parts.seq)
-        for experiment, keys in wanted_keys.items():
-            self.idempotency_records[experiment] = transaction.find_idempotency_keys(experiment, sorted(keys))
-        for experiment, units in wanted_units.items():
-            if self.by_id[experiment].definition.sticky is not None:
-                self.last_decisions[experiment] = transaction.find_last_decisions(experiment, sorted(units))
-        for experiment, seqs in wanted_decisions.items():
-            if experiment in self.by_id:
-                self.found_decisions[experiment] = transaction.find_decisions(experiment, sorted(seqs))
+                if state is None:
+                    continue
+                if request.idempotency_key is not None:
+                    keys.add((state.id, request.idempotency_key))
+                if isinstance(request, Decide) and request.unit is not None and state.definition.sticky is not None:
+                    units.add((state.id, request.unit))
+            elif isinstance(request, _OF_DECISION):
+                parts = parse_id(request.decision)
+                if parts is not None and parts.experiment in self.by_id:
+                    decisions.add((parts.experiment, parts.seq))
+        if keys:
+            self.idempotency_records = self.transaction.find_idempotency_keys(sorted(keys))
+        if units:
+            self.last_decisions = self.transaction.find_last_decisions(sorted(units))
+        if decisions:
+            self.found_decisions = self.transaction.find_decisions(sorted(decisions))
 
-    def _catch_up(self, record: ExperimentRecord) -> None:
+    def _catch_up(self, record: ExperimentRecord, new_entries: list[Entry] | None) -> None:
         state = self.by_id[record.id]
         if record.name != state.name:
             self._cache.drop([record.id])
@@ -149,7 +157,7 @@ class Batch:
         seen = state.seq
         try:
             if record.seq > state.seq:
-                catch_up(self.transaction, record.id, state, record.seq)
+                catch_up(self.transaction, record.id, state, record.seq, new_entries)
         except LogError as error:
             base = retention.find_base(self.transaction, record.id)
             if base is not None and base.seq > seen:  # what it has not seen was archived meanwhile
@@ -182,7 +190,7 @@ class Batch:
             raise NotLoadedError(self._to_load[parts.experiment])
         if parts is None or state is None or (visible is not None and state.name not in visible):
             raise UnknownDecisionError
-        found = self.found_decisions.get(state.id, {}).get(parts.seq)
+        found = self.found_decisions.get((state.id, parts.seq))
         if found is None and (base := retention.find_base(self.transaction, state.id)) and parts.seq <= base.seq:
             raise ArchivedDecisionError(base.seq)
         if found is None or not parts.matches(found[0]):
@@ -203,12 +211,12 @@ class Batch:
             if entry.deadline is not None:
                 self._due.append((state.id, entry.seq, entry.deadline))
             if entry.unit is not None and state.definition.sticky is not None:
-                self.last_decisions.setdefault(state.id, {})[entry.unit] = entry
+                self.last_decisions[state.id, entry.unit] = entry
 
     def add_outcome(self, state: ExperimentState, decision: Entry, outcome: Entry) -> None:
         """Note the outcome of a decision, to be written."""
         self._entries.append((state.id, outcome))
-        self.found_decisions.setdefault(state.id, {})[decision.seq] = decision, outcome
+        self.found_decisions[state.id, decision.seq] = decision, outcome
         if decision.deadline is not None:
             self._not_due.append((state.id, decision.seq))
         if self._parts.get((state.id, decision.seq)):
@@ -234,8 +242,8 @@ class Batch:
         while True:
             later = self._corrections.get((experiment, outcome.seq))
             if later is None:
-                found = self.transaction.find_decisions(experiment, [outcome.seq])
-                later = found[outcome.seq][1] if outcome.seq in found else None
+                found = self.transaction.find_decisions([(experiment, outcome.seq)]).get((experiment, outcome.seq))
+                later = None if found is None else found[1]
             if later is None:
                 return outcome
             outcome = later
@@ -248,7 +256,7 @@ class Batch:
     def add_idempotency_record(self, state: ExperimentState, record: IdempotencyRecord) -> None:
         """Note the answer that an idempotency key stands for, to be written."""
         self.new_idempotency_records.append((state.id, record))
-        self.idempotency_records.setdefault(state.id, {})[record.api_key, record.idempotency_key] = record
+        self.idempotency_records[state.id, record.api_key, record.idempotency_key] = record
 
     def note_change(self, action: str, experiment: str, **details: Any) -> None:
         """Note for the audit log what whoever is served just now has changed, to be written."""

@@ -131,9 +131,19 @@ def _load(transaction: Transaction, experiment: int, upto: int, base: Base | Non
     return catch_up(transaction, experiment, first, upto)
 
 
-def catch_up(transaction: Transaction, experiment: int, state: ExperimentState | None, upto: int) -> ExperimentState:
-    """Fold the entries that `state` has not seen into it; all of them into a new one if it is None."""
-    for page in pages(transaction, experiment, 0 if state is None else state.seq, upto):
+def catch_up(
+    transaction: Transaction,
+    experiment: int,
+    state: ExperimentState | None,
+    upto: int,
+    new_entries: list[Entry] | None = None,
+) -> ExperimentState:
+    """Fold the entries that `state` has not seen into it; all of them into a new one if it is None.
+
+    `new_entries` are these, if they have been read already.
+    """
+    after = 0 if state is None else state.seq
+    for page in pages(transaction, experiment, after, upto) if new_entries is None else [new_entries]:
         if state is None:
             state, page = ExperimentState.begin(experiment, page[0]), page[1:]  # noqa: PLW2901
         state.fold(page)

@@ -129,7 +129,7 @@ def _look_for_winner(batch: Batch, state: ExperimentState, confidence: float) ->
 def _find_sticky(batch: Batch, state: ExperimentState, unit: str) -> Entry | None:
     """Return the decision that a unit gets again, if there is one."""
     window = state.definition.sticky
-    entry = None if window is None else batch.last_decisions.get(state.id, {}).get(unit)
+    entry = None if window is None else batch.last_decisions.get((state.id, unit))
     if entry is None or window is None or _is_retired(state, entry.arm):
         return None
     if entry.deadline is not None and batch.now > entry.deadline:  # its reward would be refused
@@ -263,8 +263,8 @@ def _find_repeated(
     """
     if idempotency_key is None:
         return None
-    known = batch.idempotency_records.get(state.id, {})
-    record = known.get((batch.api_key, idempotency_key)) or known.get(("", idempotency_key))
+    known = batch.idempotency_records
+    record = known.get((state.id, batch.api_key, idempotency_key)) or known.get((state.id, "", idempotency_key))
     if record is not None and record.fingerprint != fingerprint:
         raise KeyReusedError(record.idempotency_key)
     return record

@@ -110,8 +110,8 @@ def _decisions_of(
     """Return the entries that those in a page refer to; those that are not known are looked up."""
     seqs = [entry.decision for entry in page if entry.decision is not None]
     missing = [seq for seq in seqs if seq not in known]
-    found = {seq: decision for seq, (decision, _) in transaction.find_decisions(experiment, missing).items()}
-    return {seq: known[seq] for seq in seqs if seq in known} | found
+    found = transaction.find_decisions([(experiment, seq) for seq in missing])
+    return {seq: known[seq] for seq in seqs if seq in known} | {seq: entry for (_, seq), (entry, _) in found.items()}
 
 
 def _check(

@@ -119,11 +119,12 @@ def expire(batch: Batch, request: Expire) -> int:
     seqs = [] if state is None else batch.transaction.list_due_decisions(state.id, batch.now, MAX_EXPIRED_PER_REQUEST)
     if state is None or not seqs:
         return 0
-    found = {**batch.transaction.find_decisions(state.id, seqs), **batch.found_decisions.get(state.id, {})}
+    stored = batch.transaction.find_decisions([(state.id, seq) for seq in seqs])
+    found = {**stored, **batch.found_decisions}
     if state.definition.partial_rewards:
         batch.parts(state.id, seqs)
     for seq in seqs:
-        decision, outcome = found[seq]
+        decision, outcome = found[state.id, seq]
         if outcome is None and state.status != records.ARCHIVED:
             _close_expired(batch, state, decision)
         else:

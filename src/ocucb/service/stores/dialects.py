@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -80,6 +80,9 @@ def _open_postgresql(url: URL, timeouts: Timeouts) -> Engine:
         # a node that hangs in the middle of a batch must not keep the others out for long
         "idle_in_transaction_session_timeout": round(timeouts.idle * 1000),
         "synchronous_commit": "on",
+        # A plan is kept, and one made while a table was small would go on to read all of it when it is large. Where
+        # there is no other way it is taken for very expensive, which is no reason to compile it.
+        **dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off"),
         "client_encoding": "UTF8",
     }
     network = {
@@ -193,18 +196,25 @@ def _numbered(statement: str) -> bytes:
     return "".join([first, *(f"${number}{part}" for number, part in enumerate(rest, 1))]).encode()
 
 
-def find_some(connection: Connection, statement: str, before: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
-    """Return the rows of a statement that ends in IN: values before it, and those wanted, some at a time.
+def find_rows(connection: Connection, statement: str, wanted: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what a SELECT with "FROM {}" in it finds for rows of values: column1, column2, ... of `given`.
+
+    One statement serves all experiments of a batch. It joins these rows with a table: for a list of pairs after IN
+    SQLite would read the whole table. What is found for the last row may come several times.
+    """
+    return [row for given, values in _row_lists(wanted) for row in run(connection, statement.format(given), values)]
+
+
+def _row_lists(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Yield rows as a table called `given`, some at a time: as text with a ? for each value, and the values.
 
     They are filled up to 1, 2, 4, ... with the last one, so that there are few different statements.
     """
-    found: list[Any] = []
-    for start in range(0, len(wanted), MAX_ROWS_PER_INSERT):
-        part = list(wanted[start : start + MAX_ROWS_PER_INSERT])
-        size = 1 << (len(part) - 1).bit_length()
-        marks = _marks(size)
-        found += run(connection, f"{statement} IN {marks}", (*before, *part, *(part[-1:] * (size - len(part)))))
-    return found
+    for start in range(0, len(rows), MAX_ROWS_PER_INSERT):
+        part = list(rows[start : start + MAX_ROWS_PER_INSERT])
+        part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
+        marks = ", ".join([_marks(len(part[0]))] * len(part))
+        yield f"(VALUES {marks}) AS given", tuple(chain.from_iterable(part))
 
 
 @lru_cache(64)
@@ -227,15 +237,9 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[tuple[Any, 
 
 
 def update_rows(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Run an UPDATE with "FROM {}" in it, once for all rows of values: column1, column2, ... of `new`.
-
-    They are filled up to 1, 2, 4, ... with the last one, so that there are few different statements.
-    """
-    for start in range(0, len(rows), MAX_ROWS_PER_INSERT):
-        part = list(rows[start : start + MAX_ROWS_PER_INSERT])
-        part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
-        values = f"(VALUES {', '.join([_marks(len(part[0]))] * len(part))}) AS new"
-        run(connection, statement.format(values), tuple(chain.from_iterable(part)))
+    """Run an UPDATE with "FROM {}" in it, once for all rows of values: column1, column2, ... of `given`."""
+    for given, values in _row_lists(rows):
+        run(connection, statement.format(given), values)
 
 
 @lru_cache(256)

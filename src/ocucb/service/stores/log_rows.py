@@ -40,9 +40,18 @@ def _columns(table: str) -> str:
 
 
 FIND_DECISIONS = (
-    f"SELECT {_columns('made')}, {_columns('outcome')} FROM log made "  # noqa: S608
-    "LEFT JOIN log outcome ON outcome.experiment = made.experiment AND outcome.decision = made.seq "
-    "WHERE made.experiment = ? AND made.seq"
+    f"SELECT {_columns('made')}, {_columns('outcome')}, made.experiment FROM {{}} "  # noqa: S608
+    "JOIN log made ON made.experiment = given.column1 AND made.seq = given.column2 "
+    "LEFT JOIN log outcome ON outcome.experiment = made.experiment AND outcome.decision = made.seq"
+)
+FIND_LAST_DECISIONS = (
+    f"SELECT {_columns('log')}, log.experiment FROM {{}} "  # noqa: S608
+    "JOIN log ON log.experiment = given.column1 AND log.seq = (SELECT max(seq) FROM log AS theirs "
+    "WHERE theirs.experiment = given.column1 AND theirs.unit = given.column2)"
+)
+READ_NEW_ENTRIES = (
+    f"SELECT {_columns('log')}, log.experiment FROM {{}} "  # noqa: S608
+    "JOIN log ON log.experiment = given.column1 AND log.seq > given.column2 AND log.seq <= given.column3"
 )
 
 

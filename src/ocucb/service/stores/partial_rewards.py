@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ocucb.service.stores.dialects import find_some, insert_rows, run_many
+from ocucb.service.stores.dialects import find_rows, insert_rows, run_many
 from ocucb.service.stores.store import Transaction
 from ocucb.service.stores.tables import partial_rewards
 
-_FIND = "SELECT decision, part, reward FROM partial_rewards WHERE experiment = ? AND decision"
+_FIND = (
+    "SELECT decision, part, reward FROM {} "
+    "JOIN partial_rewards ON experiment = given.column1 AND decision = given.column2"
+)
 _DELETE = "DELETE FROM partial_rewards WHERE experiment = ? AND decision = ?"
 
 
 def find_parts(transaction: Transaction, experiment: int, decisions: Sequence[int]) -> dict[int, dict[str, float]]:
     """Return the partial rewards of each of these decisions, by their names."""
     found: dict[int, dict[str, float]] = {seq: {} for seq in decisions}
-    for decision, part, reward in find_some(transaction.connection, _FIND, [experiment], decisions):
+    wanted = [(experiment, seq) for seq in decisions]
+    for decision, part, reward in find_rows(transaction.connection, _FIND, wanted):
         found[decision][part] = reward
     return found
 

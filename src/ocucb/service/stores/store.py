@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Select, delete, func, or_, select, tuple_
+from sqlalchemy import Connection, Select, delete, or_, select, tuple_
 
 from ocucb.service.errors import StoreError
 from ocucb.service.records import DECISION, DELETED, Entry, ExperimentRecord, IdempotencyRecord, Snapshot
@@ -16,7 +16,7 @@ from ocucb.service.stores.dialects import (
     WRITING,
     PoolRenewal,
     Timeouts,
-    find_some,
+    find_rows,
     insert_new,
     insert_rows,
     is_lock_timeout,
@@ -29,8 +29,9 @@ from ocucb.service.stores.dialects import (
 )
 from ocucb.service.stores.log_rows import (
     FIND_DECISIONS,
-    LOG_COLUMNS,
+    FIND_LAST_DECISIONS,
     READ_ENTRIES,
+    READ_NEW_ENTRIES,
     SELECT_DECISIONS,
     pairs,
     to_entry,
@@ -38,6 +39,9 @@ from ocucb.service.stores.log_rows import (
 )
 from ocucb.service.stores.tables import due, experiments, idempotency_keys, log, snapshots
 
+DecisionAndOutcome: TypeAlias = tuple[Entry, Entry | None]
+ScopedKey: TypeAlias = tuple[int, str, str]
+"""An experiment, the id of an API key, and an idempotency key that was used with it there."""
 ENTRIES_PER_PAGE = 5000
 LOCK_WAIT = 20  # milliseconds
 LONG_IDLE = 300_000  # milliseconds
@@ -45,7 +49,13 @@ _SELECT_EXPERIMENT = select(
     experiments.c.id, experiments.c.name, experiments.c.seq, experiments.c.status, experiments.c.created
 )
 _LOCK_EXPERIMENTS = "SELECT id, name, seq, status, created FROM experiments WHERE id IN"
-_UPDATE_EXPERIMENTS = "UPDATE experiments SET seq = new.column2, status = new.column3 FROM {} WHERE id = new.column1"
+_UPDATE_EXPERIMENTS = (
+    "UPDATE experiments SET seq = given.column2, status = given.column3 FROM {} WHERE id = given.column1"
+)
+_FIND_IDEMPOTENCY_KEYS = (
+    f"SELECT {', '.join(IdempotencyRecord._fields)}, experiment FROM {{}} "  # noqa: S608
+    "JOIN idempotency_keys ON experiment = given.column1 AND idempotency_key = given.column2"
+)
 
 
 class Store:
@@ -197,10 +207,17 @@ class Transaction:
         """Return a page of a log: entries after `after` and up to `upto`, in order."""
         return [to_entry(row) for row in run(self.connection, READ_ENTRIES, (experiment, after, upto, limit))]
 
-    def find_decisions(self, experiment: int, seqs: Sequence[int]) -> dict[int, tuple[Entry, Entry | None]]:
-        """Return entries by their seq, each with the outcome that refers to it, if there is one."""
-        rows = find_some(self.connection, FIND_DECISIONS, [experiment], seqs)
-        return {entry.seq: (entry, outcome) for entry, outcome in pairs(rows)}
+    def read_new_entries(self, behind: Sequence[tuple[int, int, int]]) -> dict[int, list[Entry]]:
+        """Return entries of several logs, each by (experiment, after, upto), in order."""
+        found: dict[int, dict[int, Entry]] = {experiment: {} for experiment, _, _ in behind}
+        for *row, experiment in find_rows(self.connection, READ_NEW_ENTRIES, behind):
+            found[experiment][row[0]] = to_entry(row)
+        return {experiment: [entries[seq] for seq in sorted(entries)] for experiment, entries in found.items()}
+
+    def find_decisions(self, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], DecisionAndOutcome]:
+        """Return entries by (experiment, seq), each with the outcome that refers to it, if there is one."""
+        rows = find_rows(self.connection, FIND_DECISIONS, wanted)
+        return {(row[-1], found[0].seq): found for row, found in zip(rows, pairs(rows), strict=True)}
 
     def list_decisions(
         self, experiment: int, after: int, upto: int, limit: int = ENTRIES_PER_PAGE
@@ -222,28 +239,22 @@ class Transaction:
         ]
 
     def _last_correction(self, experiment: int, outcome: Entry, upto: int) -> Entry:
-        while (later := self.find_decisions(experiment, [outcome.seq])[outcome.seq][1]) is not None:
+        while (later := self.find_decisions([(experiment, outcome.seq)])[experiment, outcome.seq][1]) is not None:
             if later.seq > upto:
                 break
             outcome = later
         return outcome
 
-    def find_last_decisions(self, experiment: int, units: Sequence[str]) -> dict[str, Entry]:
-        """Return the last decision for each of these units."""
-        last = select(func.max(log.c.seq)).where(log.c.experiment == experiment, log.c.unit.in_(units))
-        query = select(*LOG_COLUMNS).where(
-            log.c.experiment == experiment, log.c.seq.in_(last.group_by(log.c.unit).scalar_subquery())
-        )
-        found = [to_entry(row) for row in self.connection.execute(query)]
-        return {entry.unit: entry for entry in found if entry.unit is not None}
+    def find_last_decisions(self, wanted: Sequence[tuple[int, str]]) -> dict[tuple[int, str], Entry]:
+        """Return the last decision for each unit: by (experiment, unit)."""
+        found = [(row[-1], to_entry(row[:-1])) for row in find_rows(self.connection, FIND_LAST_DECISIONS, wanted)]
+        return {(experiment, entry.unit): entry for experiment, entry in found if entry.unit is not None}
 
-    def find_idempotency_keys(self, experiment: int, wanted: Sequence[str]) -> dict[tuple[str, str], IdempotencyRecord]:
-        """Return what these idempotency keys of an experiment stand for, by API key and idempotency key."""
-        columns = idempotency_keys.c
-        query = select(*(columns[name] for name in IdempotencyRecord._fields))
-        query = query.where(columns.experiment == experiment, columns.idempotency_key.in_(wanted))
-        found = [IdempotencyRecord(*row) for row in self.connection.execute(query)]
-        return {(record.api_key, record.idempotency_key): record for record in found}
+    def find_idempotency_keys(self, wanted: Sequence[tuple[int, str]]) -> dict[ScopedKey, IdempotencyRecord]:
+        """Return what idempotency keys stand for, each by (experiment, idempotency key), whosever API key it was."""
+        rows = find_rows(self.connection, _FIND_IDEMPOTENCY_KEYS, wanted)
+        found = [(experiment, IdempotencyRecord(*record)) for *record, experiment in rows]
+        return {(experiment, record.api_key, record.idempotency_key): record for experiment, record in found}
 
     def add_idempotency_keys(self, records: Sequence[tuple[int, IdempotencyRecord]]) -> None:
         """Store what idempotency keys of these experiments stand for."""
