@@ -128,6 +128,7 @@ _STATUS_OF_CODE: Mapping[str, int] = MappingProxyType(
         "too-late": 410,
         "archived-decision": 410,
         "internal-error": 500,
+        "damaged-experiment": 500,
         "busy": 503,
         "unavailable": 503,
     }

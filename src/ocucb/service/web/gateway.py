@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ocucb.service.callers import PendingRequest
-from ocucb.service.errors import StoreError, UnavailableError
+from ocucb.service.errors import DamagedError, StoreError, UnavailableError
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, NO_KEY, AppState, RecognisedKey, RequestContext
@@ -342,7 +342,7 @@ class Gateway:
     def _note_problem(self, error: Exception, context: RequestContext) -> Problem:
         """Return an error as callers see it, and log what they do not see."""
         problem = problem_of(error)
-        if isinstance(error, StoreError):
+        if isinstance(error, StoreError | DamagedError):
             context.reason = error.reason
         elif problem.status == 500:
             logger.error("a request failed", exc_info=error, extra={"fields": {"request_id": context.id}})
