@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from ocucb import UCB, Bernoulli
 from ocucb.service import archive
@@ -340,7 +340,7 @@ def test_no_archive_of_another_log_is_overwritten(sqlite: str, clock: ManualCloc
     node.create()
     node.play(3)
     clock.advance(31 * DAY)
-    with pytest.raises(RequestError, match=r"is the archive of another experiment.*nothing was dropped"):
+    with pytest.raises(RequestError, match=r"is the archive of another log.*nothing was dropped"):
         archive_log(node.store, "colours", tmp_path, 30.0, clock)
     assert first.read_bytes() == content
     assert sorted(file.name for file in tmp_path.glob("experiment*")) == [first.name]
@@ -368,6 +368,26 @@ def test_an_archive_that_was_killed_before_it_said_so_is_written_again(
     assert (done.dropped, rows(node)) == (21, 0)
     assert done.file is not None
     assert replay_archive([done.file]).entries == 21
+
+
+def test_an_archive_is_not_replaced_by_a_shorter_one(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a restore from a backup, which has less than the archive."""
+    node.create()
+    node.play(10)
+    clock.advance(31 * DAY)
+    with monkeypatch.context() as patch:
+        patch.setattr(retention, "add_base", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    with node.store.write() as transaction:
+        transaction.connection.execute(delete(log).where(log.c.seq > 11))
+        transaction.connection.execute(update(experiments).values(seq=11))
+    with pytest.raises(RequestError, match="is the archive of another log"):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert replay_archive([tmp_path / "experiment-1-from-1.parquet"]).entries == 21
+    assert rows(node) == 11
 
 
 def test_files_that_are_no_archive(tmp_path: Path) -> None:

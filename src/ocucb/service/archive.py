@@ -166,23 +166,24 @@ def _write(store: Store, head: ExperimentRecord, checker: LogChecker, file: Path
 
 
 def _check_same_log(file: Path) -> None:
-    """Raise RequestError if there is a file of this name that is not of the same log: it would be lost.
+    """Raise RequestError if there is a file of this name with anything that the new one has not: it would be lost.
 
-    So it is where an experiment was deleted, whose id SQLite gives to the next, and where two services have one folder.
-    One of the same log is what an archive has left that was killed before it could say so in the database.
+    So it is where an experiment was deleted, whose id SQLite gives to the next, where two services have one folder, and
+    where the database was restored from a backup. What the new one has, too, is left by an archive that was killed
+    before it could say so in the database; units may have been erased since.
     """
     if not file.exists():
         return
     try:
-        before, now = (next(_read(one))[0] for one in (file, file.with_suffix(".part")))
-    except StopIteration:
-        return  # nothing is to be archived
+        before = (entry._replace(unit=None) for page in _read(file) for entry in page)
+        now = (entry._replace(unit=None) for page in _read(file.with_suffix(".part")) for entry in page)
+        same = all(one == next(now, None) for one in before)
     except (OcucbError, OSError, ValueError) as error:
         raise RequestError(f"{file} is there and cannot be read as an archive: {error}; name another folder") from None
-    if (before.seq, before.kind, before.at, before.token) != (now.seq, now.kind, now.at, now.token):
+    if not same:
         raise RequestError(
-            f"{file} is the archive of another experiment, or of another service, and nothing else has what is in it; "
-            "name another folder; nothing was dropped"
+            f"{file} is the archive of another log, and nothing else has what is in it; name another folder; nothing "
+            "was dropped"
         )
 
 
