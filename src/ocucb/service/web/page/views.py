@@ -136,6 +136,8 @@ def in_words(details: Mapping[str, Any]) -> str:
     'entry 12; was 0; void'
     >>> in_words({"roles": ["read", "decide"], "experiments": None, "damaged": True})
     'roles read, decide; damaged'
+    >>> in_words({"entries": [1, 40212], "file": "experiment-1-from-1.parquet"})
+    'entries 1 to 40212; file experiment-1-from-1.parquet'
     """
     text = "; ".join(said for name, value in details.items() if (said := _detail(name, value, details)))
     return text if len(text) <= MAX_QUERY_LENGTH else f"{text[:MAX_QUERY_LENGTH]}…"
@@ -148,6 +150,8 @@ def _detail(name: str, value: Any, details: Mapping[str, Any]) -> str:
         return ""
     if value is True:
         return name
+    if name == "entries" and isinstance(value, list):
+        return f"entries {value[0]} to {value[-1]}"
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return f"{name} {', '.join(value)}"
     if isinstance(value, float):
