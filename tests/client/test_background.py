@@ -197,7 +197,7 @@ def test_one_item_that_must_wait(client: Any, proxy: Proxy, admin: Client, name:
     first, second = decide(admin, name, 2)
     results = [
         {"decision": first, "error": {"code": "busy", "message": "too many are waiting"}},
-        {"decision": second, "error": {"code": "internal-error", "message": "a bug"}},
+        {"decision": second, "error": {"code": "of-a-newer-service", "message": "not known here"}},
     ]
     for body in (json.dumps({"results": results}), json.dumps({"results": results[:1]}), '{"results": 1}', "<html>"):
         proxy.faults.append(Fault(forward=False, status=200, body=body.encode()))

@@ -62,6 +62,7 @@ def test_a_flag_is_an_experiment(flags: OpenFeatureClient, asked: Client, admin:
         (["on"], "boolean", False, True),
         ({"few": 3}, "integer", 0, 3),
         ([12], "integer", 0, 12),
+        ({"exact": 2**53 + 1}, "integer", 0, 2**53 + 1),
         ({"few": 2.5}, "float", 0.0, 2.5),
         (["2.5"], "float", 0.0, 2.5),
         ({"blue": {"hex": "#00f"}}, "object", {}, {"hex": "#00f"}),
@@ -84,6 +85,28 @@ def test_an_arm_without_a_value_of_the_type(flags: OpenFeatureClient, admin: Cli
         assert (details.value, details.error_code) == (default, ErrorCode.TYPE_MISMATCH)
     admin.create(f"{name} half", {"half": 0.5})
     assert flags.get_integer_details(f"{name} half", 7).error_code == ErrorCode.TYPE_MISMATCH
+    admin.create(f"{name} odd", ["inf", "nan"])
+    for _ in range(2):
+        assert flags.get_integer_details(f"{name} odd", 7).error_code == ErrorCode.TYPE_MISMATCH
+        assert flags.get_float_details(f"{name} odd", 7.0).error_code == ErrorCode.TYPE_MISMATCH
+
+
+def test_another_process_can_track(
+    flags: OpenFeatureClient, asked: Client, admin: Client, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It names the decision, which is in the flag's metadata: it has made none, and says so if it is not told."""
+    decision = flags.get_string_details(name, "none", ADA).flag_metadata["decision"]
+    api.set_provider(OcucbProvider(asked), "elsewhere")
+    elsewhere = api.get_client("elsewhere")
+    elsewhere.track("looked at a page", ADA)
+    assert not caplog.records, "most events are about no experiment"
+    elsewhere.track("bought", ADA, TrackingEventDetails(attributes={"experiment": name}))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    elsewhere.track("bought", ADA, TrackingEventDetails(0.5, {"decision": decision}))
+    asked.flush()
+    assert [(one.decision, one.reward) for one in admin.export(name)] == [(decision, 0.5)]
+    flags.track(name, EvaluationContext("Bob"))
+    assert len(caplog.records) == 2, "a flag of this process, but of nobody whom it knows"
 
 
 def test_without_the_service_the_default_is_the_value(server: Server, proxy: Proxy, admin: Client, name: str) -> None:
@@ -110,3 +133,13 @@ def test_a_key_that_may_not_read(server: Server, admin: Client, name: str) -> No
         assert api.get_client("narrow").get_boolean_value(f"{name} on", False, ADA)
         assert api.get_client("narrow").get_string_value(f"{name} on", "", ADA) == "on"
         api.clear_providers()
+
+
+def test_a_key_that_may_not_read_asks_once_for_each_arm(server: Server, proxy: Proxy, admin: Client, name: str) -> None:
+    narrow = admin.create_api_key("narrow", ["decide", "reward"]).text
+    admin.create(f"{name} both", ["on", "off"])
+    with Client(proxy.url, narrow, timeout=60.0) as client:
+        provider = OcucbProvider(client)
+        values = [provider.resolve_boolean_details(f"{name} both", False).value for _ in range(6)]
+    assert set(values) == {True, False}
+    assert sum("/arms" in seen.path for seen in proxy.seen) == 2

@@ -11,14 +11,23 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, select, update
 
+from ocucb.service import engine as engine_module
+from ocucb.service import experiment_cache as experiment_cache_module
 from ocucb.service import housekeeping as housekeeping_module
 from ocucb.service.batch import Batch
 from ocucb.service.callers import LoopCaller, PendingRequest, ThreadCaller
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Engine, Limits
-from ocucb.service.errors import LogError, UnavailableError
+from ocucb.service.errors import (
+    DamagedError,
+    LogError,
+    NotArchivedError,
+    StoreError,
+    UnavailableError,
+    UnknownExperimentError,
+)
 from ocucb.service.experiment_cache import ExperimentCache
 from ocucb.service.handlers import handle
 from ocucb.service.housekeeping import Housekeeping
@@ -26,8 +35,9 @@ from ocucb.service.ids import Tokens
 from ocucb.service.loader import Loader
 from ocucb.service.records import utc_now
 from ocucb.service.replies import Changed
-from ocucb.service.requests import Create, Decide, Inspect, Request, Reward
+from ocucb.service.requests import Create, Decide, Delete, Inspect, Request, Reward, SetStatus
 from ocucb.service.stores import Store
+from ocucb.service.stores.audit import list_changes
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.tables import log
 from service.helpers import PATIENCE, PATIENT, ManualClock, Node, folded_state, live_state, wait_until
@@ -156,6 +166,80 @@ def test_windows_close_beside_a_damaged_experiment(
     wait_until(lambda: fresh.engine.damaged_experiments == 1, "the damage is noticed")
     with pytest.raises(LogError):
         fresh.decide("damaged")
+
+
+def test_a_damaged_experiment_is_counted_until_it_is_whole(
+    start: Callable[..., Node], clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if nobody asks for it: it is read again now and then."""
+    monkeypatch.setattr(experiment_cache_module, "DAMAGED_RETRY_SECONDS", 0.0)
+    node = start()
+    node.create("damaged")
+    node.play(5, "damaged")
+    with node.store.write() as transaction:
+        (row,) = transaction.connection.execute(select(log).where(log.c.seq == 4)).mappings()
+        transaction.connection.execute(delete(log).where(log.c.seq == 4))
+    fresh = start(limits=SWEEPING)
+    with pytest.raises(DamagedError, match="restores it from a backup or deletes it"):
+        fresh.decide("damaged")
+    loads: list[int] = []
+    load = fresh.engine._loader.load
+    monkeypatch.setattr(fresh.engine._loader, "load", lambda target: loads.append(target) or load(target))  # type: ignore[func-returns-value]
+    wait_until(lambda: len(loads) > 3, "it is read again")
+    assert fresh.engine.damaged_experiments == 1
+    with node.store.write() as transaction:
+        transaction.connection.execute(insert(log).values(dict(row)))
+    wait_until(lambda: fresh.engine.damaged_experiments == 0, "it is found to be whole")
+    assert fresh.decide("damaged").id
+    assert fresh.replay("damaged").verified
+
+
+def test_a_damaged_experiment_can_be_deleted(start: Callable[..., Node]) -> None:
+    """It cannot be archived before, since nothing can be written to its log."""
+    node = start()
+    node.create("damaged")
+    node.create("others")
+    node.play(5, "damaged")
+    with node.store.write() as transaction:
+        transaction.connection.execute(delete(log).where(log.c.experiment == 1, log.c.seq == 4))
+    fresh, other = start(limits=SWEEPING), start()
+    for one in (fresh, other):
+        with pytest.raises(DamagedError):
+            one.ask(SetStatus("damaged", "archived"))
+    with pytest.raises(NotArchivedError):
+        fresh.ask(Delete("others"))
+    assert fresh.ask(Delete("damaged")) == Changed("damaged", 11, "deleted")
+    assert fresh.engine.damaged_experiments == 0
+    for one in (fresh, other):
+        with pytest.raises(UnknownExperimentError):
+            one.ask(Delete("damaged"))
+    fresh.create("damaged")
+    assert fresh.decide("damaged").statistics.pulls == 0
+    with fresh.store.read() as transaction:
+        assert [(one.action, one.details.get("damaged")) for one in list_changes(transaction)][1] == ("deleted", True)
+
+
+def test_a_node_that_was_slow_is_not_called_slow_for_ever(sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As load balancers ask nothing of a node that is not ready, only time can tell that it is."""
+    node = Node(sqlite)
+    node.create()
+    node.engine._last_lag, node.engine._lag_at = 20.0, time.monotonic()
+    assert node.engine.lag == 20.0
+    monkeypatch.setattr(engine_module, "LAG_SECONDS", 0.0)
+    assert node.engine.lag == 0.0
+    node.close()
+
+
+def test_a_request_that_is_refused_after_a_failure_leaves_no_lag(sqlite: str) -> None:
+    node = Node(sqlite, limits=Limits(sweep=3600.0, retry_delay=3600.0))
+    node.create()
+    with node.store.write() as transaction:
+        transaction.connection.exec_driver_sql("ALTER TABLE log RENAME TO gone")
+    for _ in range(2):  # the second is answered without trying
+        with pytest.raises(StoreError):
+            node.decide()
+    assert node.engine._serving_since is None
+    node.close()
 
 
 def test_idempotency_keys_are_forgotten_as_fast_as_they_come(node: Node, clock: ManualClock) -> None:

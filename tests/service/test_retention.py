@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from ocucb import UCB, Bernoulli
 from ocucb.service import archive
@@ -29,7 +29,7 @@ from ocucb.service.errors import (
 from ocucb.service.requests import Correct, Decide, Delete, Expire, Inspect, Reward, SetStatus
 from ocucb.service.stores import retention
 from ocucb.service.stores.retention import find_base
-from ocucb.service.stores.tables import idempotency_keys, log, snapshots
+from ocucb.service.stores.tables import experiments, idempotency_keys, log, snapshots
 from service.helpers import PATIENCE, ManualClock, Node, live_state, wait_until
 
 DAY = 86_400.0
@@ -323,6 +323,80 @@ def test_an_experiment_is_deleted(start: Callable[..., Node], clock: ManualClock
     assert rows(node, idempotency_keys) == 0
     for name in ("colours", "others"):
         assert node.replay(name).verified
+
+
+def test_no_archive_of_another_log_is_overwritten(sqlite: str, clock: ManualClock, tmp_path: Path) -> None:
+    """As SQLite gives the id of a deleted experiment to the next one, and other services have the same ids."""
+    node = Node(sqlite, clock, Limits(sweep=0.02))
+    node.create()
+    node.play(10)
+    node.ask(SetStatus("colours", "archived"))
+    first = archive_log(node.store, "colours", tmp_path, 30.0, clock).file
+    assert first is not None
+    content = first.read_bytes()
+    node.ask(Delete("colours"))
+    wait_until(lambda: rows(node, experiments) == 0, "its rows are deleted")
+    clock.advance(1.0)
+    node.create()
+    node.play(3)
+    clock.advance(31 * DAY)
+    with pytest.raises(RequestError, match=r"is the archive of another log.*nothing was dropped"):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert first.read_bytes() == content
+    assert sorted(file.name for file in tmp_path.glob("experiment*")) == [first.name]
+    assert rows(node) == 7
+    first.write_bytes(b"something else")
+    with pytest.raises(RequestError, match="cannot be read as an archive"):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    (tmp_path / "other").mkdir()
+    assert archive_log(node.store, "colours", tmp_path / "other", 30.0, clock).dropped == 7
+    node.close()
+
+
+def test_an_archive_that_was_killed_before_it_said_so_is_written_again(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node.create()
+    node.play(10)
+    clock.advance(31 * DAY)
+    with monkeypatch.context() as patch:
+        patch.setattr(retention, "add_base", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert rows(node) == 21
+    done = archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert (done.dropped, rows(node)) == (21, 0)
+    assert done.file is not None
+    assert replay_archive([done.file]).entries == 21
+
+
+def test_an_archive_is_not_replaced_by_a_shorter_one(
+    node: Node, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a restore from a backup, which has less than the archive."""
+    node.create()
+    node.play(10)
+    clock.advance(31 * DAY)
+    with monkeypatch.context() as patch:
+        patch.setattr(retention, "add_base", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    with node.store.write() as transaction:
+        transaction.connection.execute(delete(log).where(log.c.seq > 11))
+        transaction.connection.execute(update(experiments).values(seq=11))
+    with pytest.raises(RequestError, match="is the archive of another log"):
+        archive_log(node.store, "colours", tmp_path, 30.0, clock)
+    assert replay_archive([tmp_path / "experiment-1-from-1.parquet"]).entries == 21
+    assert rows(node) == 11
+
+
+def test_files_that_are_no_archive(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="there is no file"):
+        replay_archive([tmp_path / "nothing.parquet"])
+    empty = tmp_path / "empty.parquet"
+    empty.touch()
+    with pytest.raises(RequestError, match="cannot be read as an archive"):
+        replay_archive([empty])
 
 
 def test_a_unit_is_erased_from_archives(node: Node, clock: ManualClock, tmp_path: Path) -> None:

@@ -127,7 +127,12 @@ _STATUS_OF_CODE: Mapping[str, int] = MappingProxyType(
         "archived": 409,
         "too-late": 410,
         "archived-decision": 410,
+        "bad-request": 422,
+        "bad-arm": 422,
+        "bad-reward": 422,
+        "bad-parameter": 422,
         "internal-error": 500,
+        "damaged-experiment": 500,
         "busy": 503,
         "unavailable": 503,
     }
@@ -140,8 +145,11 @@ def error_class(status: int) -> type[ClientError]:
 
 
 def error_of_item(code: str, message: str) -> ClientError:
-    """Return the error of one reward among many, which comes with a code and no status."""
-    status = _STATUS_OF_CODE.get(code, 422)
+    """Return the error of one reward among many, which comes with a code and no status.
+
+    A code that is not known is one of a newer service: then nothing says that the reward will never be taken.
+    """
+    status = _STATUS_OF_CODE.get(code, 500)
     return error_class(status)(message, code=code, status=status)
 
 

@@ -6,14 +6,16 @@
 
     api.set_provider(OcucbProvider(Client("http://127.0.0.1:8000", os.environ["OCUCB_KEY"])))
 
-Needs `ocucb-client[openfeature]`. The targeting key is the unit. `track` gives the reward of the last decision for the
-unit: in the experiment that `experiment` in its details names, or in the one whose name the event has.
+Needs `ocucb-client[openfeature]`. The targeting key is the unit. `track` gives the reward of the last decision that
+this process made for the unit: in the experiment that `experiment` in its details names, or in the one whose name the
+event has. If another process tracks, it names the decision itself: `decision` in the details.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -56,6 +58,7 @@ class OcucbProvider(AbstractProvider):
         self._client = client
         self._lock = threading.Lock()
         self._last: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._flags: set[str] = set()
         self._metadata: dict[str, dict[Any, Any]] = {}
 
     def get_metadata(self) -> Metadata:
@@ -137,9 +140,7 @@ class OcucbProvider(AbstractProvider):
         """Give the last decision for the unit its reward, in the background: the event's value, or 1 if it has none."""
         unit = None if evaluation_context is None else evaluation_context.targeting_key
         details = tracking_event_details or TrackingEventDetails()
-        experiment = details.attributes.get("experiment", tracking_event_name)
-        with self._lock:
-            decision = self._last.get((str(experiment), unit or ""))
+        decision = self._decision_of(tracking_event_name, unit, details.attributes)
         if decision is not None:
             part = details.attributes.get("part")
             value = 1.0 if details.value is None else details.value
@@ -147,6 +148,23 @@ class OcucbProvider(AbstractProvider):
                 self._client.reward_later(decision, value, None if part is None else str(part))
             except ClientError as problem:  # whoever tracks something must not fail at it
                 logger.error("the reward of decision %s was not accepted: %s", decision, problem)
+
+    def _decision_of(self, event: str, unit: str | None, attributes: Mapping[str, Any]) -> str | None:
+        """Return the decision that an event is about; None for events that are about no experiment."""
+        named = attributes.get("decision")
+        if named is not None:
+            return str(named)
+        experiment = str(attributes.get("experiment", event))
+        with self._lock:
+            decision = self._last.get((experiment, unit or ""))
+            expected = "experiment" in attributes or experiment in self._flags
+        if decision is None and expected:
+            logger.warning(
+                "a reward of experiment %r is lost: this process has made no decision for the unit, or long ago; "
+                "where another process tracks, give it the attribute decision, of the flag's metadata",
+                experiment,
+            )
+        return decision
 
     def _resolve(
         self,
@@ -175,6 +193,7 @@ class OcucbProvider(AbstractProvider):
 
     def _remember(self, flag: str, unit: str | None, decision: Decision) -> None:
         with self._lock:
+            self._flags.add(flag)
             self._last[flag, unit or ""] = decision.id
             self._last.move_to_end((flag, unit or ""))
             if len(self._last) > MAX_REMEMBERED:
@@ -187,7 +206,7 @@ class OcucbProvider(AbstractProvider):
             try:
                 known = {one.arm: one.metadata for one in self._client.arms(decision.experiment)}
             except DeniedError:  # a key without the role read: then labels must say it all
-                known = {decision.arm: None}
+                known = {**known, decision.arm: None}
             self._metadata[decision.experiment] = known
         return known.get(decision.arm)
 
@@ -203,17 +222,20 @@ def _boolean(value: Any, arm: Any) -> Any:
 
 
 def _integer(value: Any, arm: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value  # exactly, however large
     number = _float(value, arm)
-    return int(number) if number is not _WRONG_TYPE and number == int(number) else _WRONG_TYPE
+    return int(number) if number is not _WRONG_TYPE and number.is_integer() else _WRONG_TYPE
 
 
 def _float(value: Any, arm: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     try:
-        return float(arm) if value is None else _WRONG_TYPE
+        number = float(arm) if value is None else math.nan
     except ValueError:
         return _WRONG_TYPE
+    return number if math.isfinite(number) else _WRONG_TYPE
 
 
 def _object(value: Any, arm: Any) -> Any:

@@ -65,6 +65,7 @@ def _archive(store: Store, name: str, folder: Path, days: float, now: Clock) -> 
     file = folder / f"experiment-{head.id}-from-{after + 1}.parquet"
     try:
         _write(store, head, checker, file, horizon)
+        _check_same_log(file)
     except BaseException:
         file.with_suffix(".part").unlink(missing_ok=True)
         raise
@@ -104,11 +105,11 @@ def drop_archived(store: Store, base: Base) -> int:
 def replay_archive(files: list[Path]) -> Replayed:
     """Recompute all decisions in the archives of one experiment, given in order from its first entry."""
     checker: LogChecker | None = None
-    name = ""
+    name = files[0].name if files else ""
     try:
+        abouts = [_read_about(file) for file in files]
         wanted = _corrected(files)
-        for file in files:
-            about = read_about(file)
+        for file, about in zip(files, abouts, strict=True):
             name = about["experiment"]
             checker = checker or LogChecker(int(about["id"]), None)
             kept: dict[int, Entry] = checker.kept
@@ -121,6 +122,8 @@ def replay_archive(files: list[Path]) -> Replayed:
                         kept.pop(entry.decision or 0, None)
             if checker.state is None or encode_snapshot(1, checker.state.to_dict()).digest != about["digest"]:
                 raise LogError(f"the state at the end of {file.name} is not the one it was archived with")
+    except RequestError:
+        raise
     except (OcucbError, KeyError, OSError, ValueError) as error:
         done = 0 if checker is None or checker.state is None else checker.state.seq
         return replayed(name, done, {} if checker is None else checker.seen, f"after entry {done}: {error}")
@@ -162,6 +165,28 @@ def _write(store: Store, head: ExperimentRecord, checker: LogChecker, file: Path
     sync(part)
 
 
+def _check_same_log(file: Path) -> None:
+    """Raise RequestError if there is a file of this name with anything that the new one has not: it would be lost.
+
+    So it is where an experiment was deleted, whose id SQLite gives to the next, where two services have one folder, and
+    where the database was restored from a backup. What the new one has, too, is left by an archive that was killed
+    before it could say so in the database; units may have been erased since.
+    """
+    if not file.exists():
+        return
+    try:
+        before = (entry._replace(unit=None) for page in _read(file) for entry in page)
+        now = (entry._replace(unit=None) for page in _read(file.with_suffix(".part")) for entry in page)
+        same = all(one == next(now, None) for one in before)
+    except (OcucbError, OSError, ValueError) as error:
+        raise RequestError(f"{file} is there and cannot be read as an archive: {error}; name another folder") from None
+    if not same:
+        raise RequestError(
+            f"{file} is the archive of another log, and nothing else has what is in it; name another folder; nothing "
+            "was dropped"
+        )
+
+
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Wait until nobody else writes archives to a folder: two of one experiment would write to one file."""
@@ -190,6 +215,19 @@ def _compare(part: Path, head: ExperimentRecord, after: int, state: ExperimentSt
         raise LogError(
             f"the archive of entries {after + 1} to {state.seq} is not what was written; nothing was dropped"
         )
+
+
+def _read_about(file: Path) -> dict[str, str]:
+    """Return what an archive says of itself."""
+    if not file.exists():
+        raise RequestError(f"there is no file {file}; name the files of an archive, in order")
+    try:
+        about = read_about(file)
+    except (OSError, ValueError) as error:
+        raise RequestError(f"{file} cannot be read as an archive: {error}") from None
+    if not {"experiment", "id", "digest"} <= about.keys():
+        raise LogError(f"{file.name} is no archive: it does not say which log it is of")
+    return about
 
 
 def _read(file: Path) -> Iterator[list[Entry]]:

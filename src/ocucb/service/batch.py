@@ -8,8 +8,10 @@ from typing import Any
 
 from ocucb.service.errors import (
     ArchivedDecisionError,
+    DamagedError,
     LogError,
     StoreError,
+    UnavailableError,
     UnknownDecisionError,
     UnknownExperimentError,
 )
@@ -117,6 +119,21 @@ class Batch:
         retention.mark_deleted(self.transaction, state.id)
         self._leave_out(state.id)
 
+    def delete_damaged(self, name: str) -> ExperimentRecord | None:
+        """Delete an experiment that is damaged, and so could not be archived before; None if there is none."""
+        damaged = None if name in self.by_name else self._cache.find_damaged(name)
+        if damaged is None:
+            return None
+        found = self.transaction.find_experiments([], [damaged.id])
+        locked = self.transaction.lock_experiments([damaged.id]) if found else []
+        if found and not locked:
+            raise UnavailableError(f"another node has locked experiment {name!r}; not deleted, try again")
+        self._cache.drop_damaged(damaged.id)
+        if not locked or locked[0].status == DELETED:
+            return None
+        retention.mark_deleted(self.transaction, damaged.id)
+        return locked[0]
+
     def find_referenced(self, requests: Sequence[Request]) -> None:
         """Look up what requests refer to, keys, units and decisions: a query for each kind."""
         keys: set[tuple[int, str]] = set()
@@ -174,7 +191,7 @@ class Batch:
             if name in self._to_load:
                 raise NotLoadedError(name)
             if (damaged := self._cache.find_damaged(name)) is not None:
-                raise LogError(f"experiment {name!r} cannot go on: {damaged.error}")
+                raise DamagedError(name, str(damaged.error))
             raise UnknownExperimentError(name)
         return state
 
@@ -184,7 +201,7 @@ class Batch:
         """Return the experiment of a decision id, the decision, and its outcome if there is one."""
         parts = parse_id(decision)
         if parts is not None and (damaged := self._cache.find_damaged(parts.experiment)) is not None:
-            raise LogError(f"the experiment of this decision cannot go on: {damaged.error}")
+            raise DamagedError(damaged.name, str(damaged.error))
         state = None if parts is None else self.by_id.get(parts.experiment)
         if parts is not None and parts.experiment in self._to_load:
             raise NotLoadedError(self._to_load[parts.experiment])

@@ -27,6 +27,8 @@ from ocucb.service.waiting_requests import RETRY_SECONDS, HeldRequests, WaitingR
 
 logger = logging.getLogger(__name__)
 
+LAG_SECONDS = 5.0  # for which a lag is one, if nobody asks any more
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -81,7 +83,7 @@ class Engine:
         self._store_error: StoreError | None = None
         self._retry_at = 0.0
         self._serving_since: float | None = None
-        self._last_lag = 0.0
+        self._last_lag = self._lag_at = 0.0
         self.observe_batch: Callable[[int, float], None] = _ignore
         self._writer = threading.Thread(target=self._write_batches, name="ocucb writer", daemon=True)
 
@@ -127,9 +129,14 @@ class Engine:
 
     @property
     def lag(self) -> float:
-        """How many seconds the request waited that was last taken from the queue; more, if its batch takes longer."""
-        since = self._serving_since
-        return max(self._last_lag, 0.0 if since is None else time.monotonic() - since)
+        """How many seconds the request waited that was last taken from the queue; more, if its batch takes longer.
+
+        Nothing, once nobody has asked for a while: a node that was slow, and is asked no more for that, must not be
+        called slow for ever.
+        """
+        since, now = self._serving_since, time.monotonic()
+        last = self._last_lag if len(self._waiting) or now < self._lag_at + LAG_SECONDS else 0.0
+        return max(last, 0.0 if since is None else now - since)
 
     def submit(self, requests: Sequence[PendingRequest]) -> None:
         """Queue requests; those that cannot wait are answered at once, by an error that says why."""
@@ -173,13 +180,16 @@ class Engine:
             return []
         else:
             self._absent.add(loaded.target)
+            if isinstance(loaded.target, int):
+                self._cache.drop_damaged(loaded.target)
         return waiting
 
     def _serve(self, batch: list[PendingRequest], starved: int | None = None) -> None:
         """Answer every request that need not wait, whatever happens."""
         self._serving_since = began = time.monotonic()
-        self._last_lag = began - batch[0].asked
+        self._last_lag, self._lag_at = began - batch[0].asked, began
         if self._store_error is not None and began < self._retry_at:
+            self._serving_since = None
             fail(batch, self._store_error)
             deliver(batch)
             return
@@ -332,9 +342,10 @@ class Engine:
 
     def _sweep(self) -> None:
         """Close decisions whose window has passed, forget old idempotency keys, find out whether the store answers."""
-        damaged = [experiment for experiment in list(self._cache.damaged) if self._cache.find_damaged(experiment)]
+        for experiment in self._cache.take_damaged_to_retry():
+            self._loader.ask(experiment)
         try:
-            due = self._housekeeping.find_due(damaged, writing=self._store_error is not None)
+            due = self._housekeeping.find_due(list(self._cache.damaged), writing=self._store_error is not None)
         except StoreError as error:
             self._note_failure(error)
             return

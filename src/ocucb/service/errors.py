@@ -25,6 +25,7 @@
         │   └── BusyError                 too many requests are waiting
         ├── SchemaError                   the database was made by a newer ocucb
         └── LogError                      the log is not one that the service wrote
+            └── DamagedError              so it is, of the experiment that a request is for
 
 An arm, a reward or a parameter that is wrong is refused by the library's own errors (`ocucb.errors`).
 """
@@ -187,3 +188,14 @@ class SchemaError(ServiceError):
 
 class LogError(ServiceError):
     """A log that the service cannot have written."""
+
+
+class DamagedError(LogError):
+    """The log of the experiment that a request is for cannot be read: `reason` says why, for the log of the process."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(
+            f"experiment {name!r} is damaged: its log cannot be read. Its operator finds out why in the log of the "
+            "service, and restores it from a backup or deletes it"
+        )
+        self.reason = reason

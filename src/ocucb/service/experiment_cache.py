@@ -36,6 +36,7 @@ _COMPRESSED = "zlib,base64:"  # with which no JSON begins
 class Damaged(NamedTuple):
     """An experiment whose log cannot be read: why, and when that is tried again."""
 
+    id: int
     name: str
     error: LogError
     retry_at: float
@@ -44,7 +45,7 @@ class Damaged(NamedTuple):
 class ExperimentCache:
     """Experiments in memory by id and by name, at most `limit` of them, and those known to be damaged. For one thread.
 
-    To read a damaged log takes as long as to read a good one, so for a while it is not tried again.
+    To read a damaged log takes as long as to read a good one, so it is read again only now and then.
     """
 
     def __init__(self, limit: int) -> None:
@@ -63,26 +64,35 @@ class ExperimentCache:
         return state
 
     def find_damaged(self, target: str | int) -> Damaged | None:
-        """Return what is wrong with an experiment, if that is known and not to be tried again."""
+        """Return what is wrong with an experiment, if that is known."""
         experiment = self._damaged_ids.get(target) if isinstance(target, str) else target
-        damaged = None if experiment is None else self.damaged.get(experiment)
-        if damaged is not None and experiment is not None and damaged.retry_at <= time.monotonic():
-            del self.damaged[experiment], self._damaged_ids[damaged.name]
-            return None
-        return damaged
+        return None if experiment is None else self.damaged.get(experiment)
+
+    def take_damaged_to_retry(self) -> list[int]:
+        """Return those damaged experiments that are to be read again: each every `DAMAGED_RETRY_SECONDS`."""
+        now = time.monotonic()
+        due = [experiment for experiment, damaged in self.damaged.items() if damaged.retry_at <= now]
+        for experiment in due:
+            self.damaged[experiment] = self.damaged[experiment]._replace(retry_at=now + DAMAGED_RETRY_SECONDS)
+        return due
 
     def add(self, state: ExperimentState) -> None:
         """Cache an experiment, unless it is there."""
         if state.id not in self._by_id:
             self._by_id[state.id], self._ids[state.name] = state, state.id
-        if (damaged := self.damaged.pop(state.id, None)) is not None:
-            del self._damaged_ids[damaged.name]
+        self.drop_damaged(state.id)
 
     def add_damaged(self, record: ExperimentRecord, error: LogError) -> None:
         """Note that the log of an experiment cannot be read."""
         self.drop([record.id])
-        self.damaged[record.id] = Damaged(record.name, error, time.monotonic() + DAMAGED_RETRY_SECONDS)
+        self.damaged[record.id] = Damaged(record.id, record.name, error, time.monotonic() + DAMAGED_RETRY_SECONDS)
         self._damaged_ids[record.name] = record.id
+
+    def drop_damaged(self, experiment: int) -> None:
+        """Note that an experiment is damaged no more, or there no more."""
+        damaged = self.damaged.pop(experiment, None)
+        if damaged is not None and self._damaged_ids.get(damaged.name) == experiment:
+            del self._damaged_ids[damaged.name]
 
     def drop(self, ids: Iterable[int]) -> None:
         """Drop experiments, so that they are read from the store again."""

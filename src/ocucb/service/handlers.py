@@ -147,6 +147,9 @@ def _set_status(batch: Batch, request: SetStatus) -> Changed:
 
 
 def _delete(batch: Batch, request: Delete) -> Changed:
+    if (record := batch.delete_damaged(request.experiment)) is not None:
+        batch.note_change(records.DELETED, record.name, entries=record.seq, damaged=True)
+        return Changed(record.name, record.seq, records.DELETED)
     state = batch.experiment(request.experiment)
     if state.status != records.ARCHIVED:
         raise NotArchivedError(state.name)

@@ -11,7 +11,7 @@ from ocucb.service.errors import StoreError
 from ocucb.service.records import SECOND, Clock
 from ocucb.service.requests import Expire
 from ocucb.service.reward_handlers import MAX_EXPIRED_PER_REQUEST
-from ocucb.service.stores import Store, retention
+from ocucb.service.stores import Store, nodes, retention
 
 PRUNE_INTERVAL = 60.0  # seconds between two searches for old idempotency keys, if the last one found few
 MAX_PRUNED_KEYS = 1000  # at once
@@ -39,6 +39,8 @@ class Housekeeping:
         """
         self.sweep_at = time.monotonic() + self._sweep
         with self._store.write() if writing else self._store.read() as transaction:
+            if writing:
+                nodes.check_writing(transaction)
             left_out = {*damaged, *self._under_way}
             due = transaction.list_due_experiments(self._now(), MAX_EXPERIMENTS_PER_SWEEP, sorted(left_out))
         self._under_way.update(due)

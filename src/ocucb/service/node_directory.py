@@ -7,9 +7,11 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import lru_cache
 
 from ocucb.service.errors import StoreError
+from ocucb.service.nginx_ring import NginxRing
 from ocucb.service.stores import Store
 from ocucb.service.stores.nodes import NodeRecord, beat, list_nodes, remove_node
 
@@ -32,11 +34,12 @@ class NodeDirectory:
     """Writes that this node is there, reads which others are, and finds the home of an experiment among them.
 
     The home is the live node with the largest hash of its name and the experiment's (rendezvous hashing): all nodes
-    that see the same nodes agree, and a node that comes or goes moves only its own share.
+    that see the same nodes agree, and a node that comes or goes moves only its own share. If `as_nginx`, it is the one
+    to which nginx sends the experiment, if it hashes by its name among the same addresses; the same holds then.
     """
 
-    def __init__(self, store: Store, address: str) -> None:
-        self._store = store
+    def __init__(self, store: Store, address: str, as_nginx: bool = False) -> None:
+        self._store, self._choose = store, choose_as_nginx if as_nginx else choose_home
         self._own = NodeRecord(secrets.token_hex(8), address.rstrip("/"), 0)
         self._heard: dict[str, _Heard] = {}
         self._live: tuple[NodeRecord, ...] = ()
@@ -76,7 +79,7 @@ class NodeDirectory:
         if experiment not in homes:
             if len(homes) >= MAX_REMEMBERED_HOMES:
                 homes.clear()
-            chosen = choose_home((self._own, *self._live), experiment)
+            chosen = self._choose((self._own, *self._live), experiment)
             homes[experiment] = None if chosen.name == self._own.name else chosen
         return homes.get(experiment)
 
@@ -121,7 +124,21 @@ class NodeDirectory:
                 logger.exception("the heartbeat failed and goes on")
 
 
-def choose_home(nodes: Iterable[NodeRecord], experiment: str) -> NodeRecord:
+def choose_home(nodes: Sequence[NodeRecord], experiment: str) -> NodeRecord:
     """Return the node that is the home of an experiment among these."""
     name = experiment.encode()
     return max(nodes, key=lambda node: hashlib.blake2b(name, key=node.name.encode(), digest_size=8).digest())
+
+
+def choose_as_nginx(nodes: Sequence[NodeRecord], experiment: str) -> NodeRecord:
+    """Return the node to which nginx sends an experiment by `hash`, if its servers are these nodes as advertised.
+
+    Of two with one address, as when a node was started again, it is the first.
+    """
+    by_server = {node.address.removeprefix("http://"): node for node in reversed(nodes)}
+    return by_server[_ring(tuple(sorted(by_server))).find(experiment)]
+
+
+@lru_cache(maxsize=8)
+def _ring(servers: tuple[str, ...]) -> NginxRing:
+    return NginxRing(servers)

@@ -23,13 +23,17 @@ NOT_LOGGED = (("pending", None), ("probability", None))  # by older services
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay found: how much was verified, and what is wrong with the first entry that was not."""
+    """What a replay found: how much was verified, and what is wrong with the first entry that was not.
+
+    The first `archived` of the entries were not read: they are in files, and were verified when they were moved there.
+    """
 
     experiment: str
     entries: int
     decisions: int
     outcomes: int
     problem: str | None = None
+    archived: int = 0
 
     @property
     def verified(self) -> bool:
@@ -86,7 +90,7 @@ def replay(store: Store, experiment: str) -> Replayed:
         snapshots = {snapshot.seq: snapshot for snapshot in transaction.read_snapshots(head.id)}
         base = find_base(transaction, head.id)
     state = None if base is None else decode_snapshot(base.snapshot)
-    done = 0 if base is None else base.seq
+    first = done = 0 if base is None else base.seq
     checker = LogChecker(head.id, state)
     try:
         if base is not None and state is None:
@@ -100,8 +104,8 @@ def replay(store: Store, experiment: str) -> Replayed:
     except UnavailableError:
         raise
     except OcucbError as error:
-        return replayed(experiment, done, checker.seen, f"after entry {done}: {error}")
-    return replayed(experiment, done, checker.seen, None)
+        return replayed(experiment, done, checker.seen, f"after entry {done}: {error}", first)
+    return replayed(experiment, done, checker.seen, None, first)
 
 
 def _decisions_of(
@@ -239,7 +243,7 @@ class _Parts:
                 raise LogError(f"entry {entry.seq} counts a default, though parts of the reward had come")
 
 
-def replayed(experiment: str, done: int, seen: Mapping[str, int], problem: str | None) -> Replayed:
+def replayed(experiment: str, done: int, seen: Mapping[str, int], problem: str | None, archived: int = 0) -> Replayed:
     """Return what a replay has found."""
     outcomes = sum(seen.get(kind, 0) for kind in records.OUTCOMES)
-    return Replayed(experiment, done, seen.get(records.DECISION, 0), outcomes, problem)
+    return Replayed(experiment, done, seen.get(records.DECISION, 0), outcomes, problem, archived)

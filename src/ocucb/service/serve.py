@@ -69,6 +69,8 @@ def serve(settings: Settings, notes: Sequence[str] = (), announcer: Announcer | 
     start_logs(settings.log_level, settings.log_format)
     for note in notes:
         logger.warning(note)
+    if settings.advertise and not settings.database.startswith("postgresql"):
+        raise ServiceError("--advertise is for several nodes, which need PostgreSQL; leave it out, or see --database")
     _allow_files(2 * settings.connections + SPARE_FILES)
     announcer = announcer or Announcer()
     with StopSignals() as stop, _bound(settings) as listener, open_or_create_store(settings.database) as store:
@@ -201,9 +203,7 @@ def _running(engine: Engine) -> Iterator[Engine]:
 @contextlib.contextmanager
 def _listed(settings: Settings, store: Store) -> Iterator[NodeDirectory]:
     """Be one of the nodes that pass requests on to each other."""
-    if not settings.database.startswith("postgresql"):
-        raise ServiceError("--advertise is for several nodes, which need PostgreSQL; leave it out, or see --database")
-    directory = NodeDirectory(store, settings.advertise).start()
+    directory = NodeDirectory(store, settings.advertise, settings.homes == "nginx").start()
     try:
         yield directory
     finally:

@@ -86,6 +86,12 @@ class Settings:
         words="http://HOST:PORT, or nothing",
         fits=_is_address,
     )
+    homes: str = setting(
+        "rendezvous",
+        "How the home of an experiment is chosen, the same at all nodes: by rendezvous hashing, or as nginx does that "
+        "hashes by experiment, so that it sends requests there.",
+        choices=("rendezvous", "nginx"),
+    )
     behind_tls: bool = setting(
         False, "A proxy in front speaks TLS: cookies are for https alone, and no warning is due."
     )

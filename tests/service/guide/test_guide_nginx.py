@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
 
-from service.guide.machine import Machine, blocks
+from ocucb.service import nginx_ring
+from ocucb.service.node_directory import choose_as_nginx
+from ocucb.service.stores.nodes import NodeRecord
+from service.guide.machine import GUIDE, Machine, blocks
 from service.guide.proxy import NAME, Nginx
+from service.helpers import wait_until
 from service.load import prepare
 from service.nodes.callers import Callers
 from service.nodes.test_killed import Servers, free_ports
 from service.server import PATIENCE, Server
 from service.test_crashes import check
+from tools.programs import locate
 
 CALLERS = 4
+NAMES = [f"{word} {number}" for number in range(250) for word in ("experiment", "größe, 100 % & mehr")]
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +168,38 @@ def test_nodes_restarted_one_after_the_other(cluster: Machine, monkeypatch: pyte
     assert callers.problems == []
     assert callers.statuses[503] <= 2 * CALLERS  # one request under way for each of them, twice
     check(address, callers.noted)
+
+
+def test_nginx_that_hashes_by_experiment_finds_its_home(tmp_path: Path) -> None:
+    """The guide's lines, in a real nginx whose servers only say who they are; then with one server less."""
+    assert doctest.testmod(nginx_ring) == (0, 1)
+    (hash_line,) = re.findall(r"`(hash [^`]*;)`", GUIDE.read_text(encoding="utf-8"))
+    (map_line,) = re.findall(r"`(map \$uri [^`]*})`", GUIDE.read_text(encoding="utf-8"))
+    front, *ports = free_ports(4)
+    servers = [f"127.0.0.1:{port}" for port in ports]
+    nodes = [NodeRecord(str(place), f"http://{server}", 1) for place, server in enumerate(servers)]
+    for left in (3, 2):
+        upstream = "".join(f"server {server};" for server in servers[:left])
+        says = "".join(f"server {{ listen {server}; return 200 {server}; }}" for server in servers)
+        config = tmp_path / f"nginx {left}.conf"
+        config.write_text(
+            f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/errors; events {{ }} http {{ access_log off; "
+            f"client_body_temp_path {tmp_path}/body; proxy_temp_path {tmp_path}/proxy; {map_line} "
+            f"upstream ocucb {{ zone ocucb 64k; {hash_line} {upstream} }} {says} "
+            f"server {{ listen 127.0.0.1:{front}; location / {{ proxy_pass http://ocucb; }} }} }}",
+            encoding="utf-8",
+        )
+        words = [locate("nginx"), "-c", config, "-p", tmp_path, "-e", tmp_path / "errors"]
+        with subprocess.Popen(words) as running, httpx.Client(base_url=f"http://127.0.0.1:{front}") as client:
+            try:
+                wait_until(lambda: _listens(front), "nginx listens")
+                for name in NAMES:
+                    sent = client.post(f"/v1/experiments/{quote(name)}/decisions").text
+                    assert choose_as_nginx(nodes[:left], name).address == f"http://{sent}"
+            finally:
+                running.terminate()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0

@@ -49,7 +49,7 @@ def view(means: list[float], pulls: list[int], spans: list[Span] | None = None, 
     return View(**{**given, "retired_pulls": (4,) * gone, "retired_means": (0.25,) * gone, **what})
 
 
-@pytest.mark.parametrize("name", ["numbers", "charts", "summary", "login"])
+@pytest.mark.parametrize("name", ["numbers", "charts", "summary", "login", "views"])
 def test_doctests(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"ocucb.service.web.page.{name}"), extraglobs={"np": np})
     assert result.failed == 0

@@ -190,6 +190,7 @@ def test_no_secret_in_any_log(api: Api, caplog: pytest.LogCaptureFixture) -> Non
     fields = [record.__dict__["fields"] for record in caplog.records if record.name == "ocucb.service.web"]
     assert made["id"] in {one["key"] for one in fields}
     assert {"request_id", "method", "route", "status", "milliseconds", "key"} == set(fields[-1])
+    assert {one.get("experiment") for one in fields} == {None, "colours"}
     levels = {(one.__dict__["fields"]["route"], one.levelname) for one in caplog.records if "fields" in one.__dict__}
     assert ("/v1/experiments/{name}/decisions", "DEBUG") in levels
     assert ("/v1/experiments", "INFO") in levels

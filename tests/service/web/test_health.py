@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from sqlalchemy import delete
@@ -43,7 +44,7 @@ def test_healthy(lasting: Api) -> None:
     assert said == {"status": "ok", "waiting": 0, "loading": 0, "damaged_experiments": 0}
 
 
-def test_a_damaged_experiment_is_said(serve: Callable[..., Api]) -> None:
+def test_a_damaged_experiment_is_said(serve: Callable[..., Api], caplog: pytest.LogCaptureFixture) -> None:
     api = serve()
     api.create()
     api.create("others")
@@ -51,7 +52,12 @@ def test_a_damaged_experiment_is_said(serve: Callable[..., Api]) -> None:
     with api.store.write() as transaction:
         transaction.connection.execute(delete(log).where(log.c.experiment == 1, log.c.seq == 2))
     fresh = serve()
-    check_error(fresh.http.post(DECIDE), 500, "internal-error")
+    with caplog.at_level(logging.INFO):
+        check_error(fresh.http.post(DECIDE), 500, "damaged-experiment")
+        check_error(fresh.http.get("/v1/experiments/colours"), 500, "damaged-experiment")
+    noted = [record.__dict__["fields"].get("reason") for record in caplog.records if hasattr(record, "fields")]
+    assert noted == ["entry 2 is missing from the log: entry 3 follows 1"] * 2
+    assert not any(record.exc_info for record in caplog.records), "it is no bug of the service"
     fresh.decide("others")
     assert fresh.client().get("/readyz").json()["damaged_experiments"] == 1
     assert number(fresh.http.get("/metrics").text, "ocucb_engine_damaged_experiments") == 1.0
@@ -87,6 +93,35 @@ def test_trouble_with_the_database_is_said_and_ends(serve: Callable[..., Api], s
     rival.close()
     wait_until(lambda: api.client().get("/readyz").status_code == 200, "the service recovers by itself")
     assert number(api.http.get("/metrics").text, "ocucb_engine_trouble") == 0.0
+    api.verify()
+
+
+def test_trouble_lasts_until_something_can_be_written(serve: Callable[..., Api]) -> None:
+    """A transaction that writes nothing succeeds on a full disk, too."""
+    api = serve(limits=Limits(sweep=0.02, retry_delay=0.02))
+    api.create()
+    tables = ("log", "nodes")
+    with api.store.write() as transaction:
+        for table in tables:
+            refuse = f"BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+            transaction.connection.exec_driver_sql(f"CREATE TRIGGER full_{table} {refuse}")
+    check_error(api.http.post(DECIDE), 503, "unavailable")
+    sweeps: list[bool] = []
+    find_due = api.engine._housekeeping.find_due
+
+    def note(damaged: Sequence[int], writing: bool) -> list[int]:
+        sweeps.append(writing)
+        return find_due(damaged, writing)
+
+    api.engine._housekeeping.find_due = note  # type: ignore[method-assign]
+    wait_until(lambda: len(sweeps) > 3, "it was tried again")
+    check_error(api.client().get("/readyz"), 503, "unavailable")
+    assert all(sweeps)
+    with api.store.write() as transaction:
+        for table in tables:
+            transaction.connection.exec_driver_sql(f"DROP TRIGGER full_{table}")
+    wait_until(lambda: api.client().get("/readyz").status_code == 200, "the service recovers by itself")
+    api.decide()
     api.verify()
 
 

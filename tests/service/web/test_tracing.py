@@ -10,14 +10,16 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
+from ocucb import __version__
 from ocucb.service.node_directory import choose_home
 from ocucb.service.web.tracing import Tracing, open_tracing
 from service.helpers import wait_until
 from service.web.api import Api, check_error
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
-HEADERS = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+HEADERS = {"traceparent": f"00-{TRACE}-{PARENT}-01", "tracestate": "vendor=opaque"}
 DECIDE = "/v1/experiments/colours/decisions"
 
 
@@ -52,9 +54,41 @@ def test_a_request_is_a_span_of_its_callers_trace(
     about = dict(first.attributes or {})
     assert about["http.response.status_code"] == 200
     assert about["ocucb.request_id"] == "mine"
+    assert about["ocucb.experiment"] == "colours"
+    assert first.context.trace_state.to_header() == "vendor=opaque"
     assert api.admin.split("_", 2)[2] not in str(about)
     assert (second.parent, (second.attributes or {})["http.response.status_code"]) == (None, 404)
     assert third.name == "GET unmatched"
+    assert "ocucb.experiment" not in (third.attributes or {})
+
+
+def test_a_failure_is_one_in_the_trace(
+    serve: Callable[..., Api], tracing: Tracing, spans: InMemorySpanExporter
+) -> None:
+    api = serve(tracing=tracing)
+    api.create()
+    with api.store.write() as transaction:
+        transaction.connection.exec_driver_sql("ALTER TABLE log RENAME TO gone")
+    spans.clear()
+    check_error(api.http.post(DECIDE), 503)
+    wait_until(lambda: len(spans.get_finished_spans()) == 1, "its span")
+    (span,) = spans.get_finished_spans()
+    assert (span.attributes or {})["error.type"] == "503"
+    assert span.status.status_code is StatusCode.ERROR
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_the_service_has_a_name_and_the_variables_can_say_another(monkeypatch: pytest.MonkeyPatch, named: bool) -> None:
+    for variable in ("OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"):
+        monkeypatch.delenv(variable, raising=False)
+    if named:
+        monkeypatch.setenv("OTEL_SERVICE_NAME", "shop")
+        monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
+    tracing = open_tracing()
+    about = dict(tracing._provider.resource.attributes)
+    tracing.close()
+    assert (about["service.name"], about["service.version"]) == ("shop" if named else "ocucb", __version__)
+    assert about.get("deployment.environment") == ("test" if named else None)
 
 
 def test_a_request_that_is_passed_on_stays_in_its_trace(

@@ -40,7 +40,8 @@ def archive(
         done = archive_log(store, experiment, folder, days)
     if done.file is None:
         left = f"; {done.dropped:,} rows that an earlier archive had left were dropped" if done.dropped else ""
-        print(f"{experiment}: nothing is old enough{left}")
+        before = f" after entry {done.after:,}, where its archive ends" if done.after else ""
+        print(f"{experiment}: nothing is old enough{before}{left}")
         return
     moved = f"entries {done.after + 1:,} to {done.upto:,} are in {done.file}"
     print(f"{experiment}: {moved}; {done.dropped:,} rows were dropped")

@@ -70,7 +70,9 @@ def _replay_one(store: Store, name: str) -> Replayed:
 
 def _show(one: Replayed) -> None:
     name = one.experiment
-    counts = f"{one.entries:,} entries, {one.decisions:,} decisions, {one.outcomes:,} outcomes"
+    counts = f"{one.entries - one.archived:,} entries, {one.decisions:,} decisions, {one.outcomes:,} outcomes"
+    if one.archived:
+        counts += f"; {one.archived:,} entries before these are archived, see --file"
     if one.verified:
         print(f"{name}: verified {counts}", flush=True)
     else:

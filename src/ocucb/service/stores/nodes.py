@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, insert, select, update
 
 from ocucb.service.stores.dialects import insert_new
 from ocucb.service.stores.store import Transaction
@@ -26,6 +26,12 @@ def beat(transaction: Transaction, node: NodeRecord) -> None:
     )
     if not changed.rowcount:
         transaction.connection.execute(insert_new(transaction.connection, nodes).values(node._asdict()))
+
+
+def check_writing(transaction: Transaction) -> None:
+    """Write something that nobody will see, so that the transaction fails if nothing can be written: on a full disk."""
+    transaction.connection.execute(insert(nodes).values(name="", address="", heartbeat=0))
+    transaction.connection.execute(delete(nodes).where(nodes.c.name == ""))
 
 
 def list_nodes(transaction: Transaction) -> list[NodeRecord]:

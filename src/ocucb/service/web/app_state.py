@@ -105,8 +105,8 @@ class RequestContext:
         "span",
         "stays",
     )
-    match: RouteMatch  # of a request that is served without ASGI
-    recognised: RecognisedKey | None  # of such a request, too
+    match: RouteMatch  # if it has a route
+    recognised: RecognisedKey | None  # of a request that is served without ASGI
     began: float  # when it was there, by time.perf_counter
 
     def __init__(
@@ -126,6 +126,11 @@ class RequestContext:
     def forwarder(self) -> Forwarder | None:
         """Who can pass this request on: nobody, if it was passed on already, or came back unanswered."""
         return None if self.forwarded or self.stays else self.app_state.forwarder
+
+    @property
+    def experiment(self) -> str | None:
+        """The experiment that its path names, if it does."""
+        return None if self.route is None else self.match.parameters.get("name")
 
     @property
     def media(self) -> str:

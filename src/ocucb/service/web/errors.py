@@ -42,6 +42,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     errors.BusyError: (503, "busy"),
     errors.StoreError: (503, "unavailable"),
     errors.UnavailableError: (503, "unavailable"),
+    errors.DamagedError: (500, "damaged-experiment"),
     HorizonError: (409, "horizon-reached"),
     ArmError: (422, "bad-arm"),
     RewardError: (422, "bad-reward"),

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ocucb.service.callers import PendingRequest
-from ocucb.service.errors import StoreError, UnavailableError
+from ocucb.service.errors import DamagedError, StoreError, UnavailableError
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, NO_KEY, AppState, RecognisedKey, RequestContext
@@ -42,6 +42,7 @@ USED_HEADERS = frozenset(
         b"content-type",
         b"idempotency-key",
         b"traceparent",
+        b"tracestate",
         b"transfer-encoding",
         b"x-request-id",
     )
@@ -101,7 +102,7 @@ class Gateway:
             raise Refusal(414, f"the address must be {MAX_URL_LENGTH} characters or less")
         match = self._routes.find(scope["path"], scope["method"])
         route, parameters = match
-        context.route, response.policy = route, route.policy
+        context.match, context.route, response.policy = match, route, route.policy
         await self._admission.admit(context, match, scope.get("client"))
         check_query(route.policy, scope["query_string"])
         if route.policy.size is not None:
@@ -342,7 +343,7 @@ class Gateway:
     def _note_problem(self, error: Exception, context: RequestContext) -> Problem:
         """Return an error as callers see it, and log what they do not see."""
         problem = problem_of(error)
-        if isinstance(error, StoreError):
+        if isinstance(error, StoreError | DamagedError):
             context.reason = error.reason
         elif problem.status == 500:
             logger.error("a request failed", exc_info=error, extra={"fields": {"request_id": context.id}})
@@ -352,7 +353,7 @@ class Gateway:
         route, seconds = context.route, time.perf_counter() - context.began
         if self._tracing is not None and context.span is not None:
             template = "unmatched" if route is None else route.template
-            self._tracing.end(context.span, method, template, status, context.id, context.key.id)
+            self._tracing.end(context.span, method, template, status, context.id, context.key.id, context.experiment)
         self._app_state.metrics.answers.count("unmatched" if route is None else route.name, status, seconds)
         quiet = status < 300 and route is not None and route.policy.quiet
         level = logging.WARNING if status >= 500 else logging.DEBUG if quiet else logging.INFO
@@ -365,6 +366,8 @@ class Gateway:
                 "milliseconds": round(seconds * 1000, 3),
                 "key": context.key.id or None,
             }
+            if context.experiment is not None:
+                fields["experiment"] = context.experiment
             if context.span is not None:
                 fields["trace_id"] = trace_id(context.span)
             if context.reason:

@@ -36,7 +36,10 @@ class Erased(BaseModel):
     responses=errors("DELETE /v1/experiments/{name}", 404, 409),
 )
 async def delete(name: str, context: Context) -> Deleted:
-    """Delete an experiment that is archived, and its log, for ever. It is gone at once; its rows go soon after."""
+    """Delete an experiment that is archived, or damaged, and its log, for ever.
+
+    It is gone at once; its rows go soon after. A damaged one is one whose log cannot be read.
+    """
     done = await context.app_state.caller.ask(Delete(name), context.key.id)
     return Deleted(experiment=done.experiment, entries=done.seq)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ocucb import __version__
 from ocucb.service.errors import RequestError
 
-HEADER = b"traceparent"
+HEADERS = (b"traceparent", b"tracestate")
 SERVER_ERROR = 500
 
 
@@ -24,7 +25,7 @@ class Tracing:
         """Begin the span of a request, below that of its caller if there is one."""
         from opentelemetry.trace import SpanKind  # noqa: PLC0415
 
-        given = {"traceparent": headers[HEADER].decode("latin-1")} if HEADER in headers else {}
+        given = {name.decode(): headers[name].decode("latin-1") for name in HEADERS if name in headers}
         context = self._propagator.extract(given)
         return self._tracer.start_span(method, context, SpanKind.SERVER, {"http.request.method": method})
 
@@ -36,14 +37,18 @@ class Tracing:
         self._propagator.inject(carrier, set_span_in_context(span))
         return carrier.get("traceparent", "")
 
-    def end(self, span: Any, method: str, route: str, status: int, request_id: str, key: str) -> None:
+    def end(
+        self, span: Any, method: str, route: str, status: int, request_id: str, key: str, experiment: str | None
+    ) -> None:
         """End the span of a request that is answered."""
         from opentelemetry.trace import Status, StatusCode  # noqa: PLC0415
 
         span.update_name(f"{method} {route}")
         about = {"http.route": route, "http.response.status_code": status, "ocucb.request_id": request_id}
-        span.set_attributes({**about, **({"ocucb.api_key": key} if key else {})})
+        known = {"ocucb.api_key": key, "ocucb.experiment": experiment}
+        span.set_attributes({**about, **{name: value for name, value in known.items() if value}})
         if status >= SERVER_ERROR:
+            span.set_attribute("error.type", str(status))
             span.set_status(Status(StatusCode.ERROR))
         span.end()
 
@@ -61,11 +66,18 @@ def open_tracing() -> Tracing:
     """Return tracing that sends spans by OTLP over HTTP, as the standard variables OTEL_... say."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
-        from opentelemetry.sdk.resources import SERVICE_NAME, Resource  # noqa: PLC0415
+        from opentelemetry.sdk.resources import (  # noqa: PLC0415
+            SERVICE_NAME,
+            SERVICE_VERSION,
+            OTELResourceDetector,
+            Resource,
+        )
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError:
         raise RequestError('traces need OpenTelemetry: install "ocucb[tracing]", or leave out the setting') from None
-    provider = TracerProvider(resource=Resource.create({SERVICE_NAME: "ocucb"}))
+    # What the variables say comes last, and so wins: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
+    ours = Resource({SERVICE_NAME: "ocucb", SERVICE_VERSION: __version__})
+    provider = TracerProvider(resource=Resource.create().merge(ours).merge(OTELResourceDetector().detect()))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return Tracing(provider)

@@ -123,3 +123,12 @@ def date_and_time(at: int) -> str:
     """
     when = datetime.fromtimestamp(at / SECOND, UTC)
     return f"{when.day} {when:%b %Y, %H:%M} UTC"
+
+
+def counted(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    >>> counted(1, "reward"), counted(2000, "reward")
+    ('1 reward', '2,000 rewards')
+    """
+    return f"{whole(count)} {what}{'' if count == 1 else 's'}"

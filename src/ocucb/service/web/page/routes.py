@@ -36,7 +36,7 @@ QUERY_PARAMETERS = {
     "GET /experiments/{name}": (*SORTING, "done"),
     "GET /experiments/{name}/live": (*SORTING, "version"),
     "GET /experiments/{name}/retire": ("arm",),
-    "GET /changes": ("before",),
+    "GET /changes": ("before", "experiment"),
     "GET /login": ("next",),
 }
 """What the addresses of pages may have after the question mark; others nothing."""

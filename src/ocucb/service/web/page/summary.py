@@ -16,7 +16,7 @@ from ocucb.service.web.page import history_charts, regret
 from ocucb.service.web.page.arms import ArmsTable
 from ocucb.service.web.page.charts import Chart, ChartBand, ChartLine, assign_colours, draw_lines, draw_stack
 from ocucb.service.web.page.latest import LatestDecision
-from ocucb.service.web.page.numbers import date_and_time, duration, figure, percent, places, real, whole
+from ocucb.service.web.page.numbers import counted, date_and_time, duration, figure, percent, places, real, whole
 
 COLOURS = 6
 MAX_SHARES_LISTED = 4
@@ -74,7 +74,7 @@ class Summary:
             bands.append(ChartBand(shares.rows[-1], OTHERS, OTHERS))
         leader = self.leader
         words = f"{leader.arm} has {percent(leader.share)} of the last {whole(leader.of)} decisions." if leader else ""
-        caption = f"{whole(self.decisions)} decisions since {date_and_time(spans[0].at)}."
+        caption = f"{counted(self.decisions, 'decision')} since {date_and_time(spans[0].at)}."
         return Panel("shares", heading, draw_stack(heading, shares.edges, bands), words, caption)
 
     def _rewards(self) -> Panel:
@@ -86,7 +86,7 @@ class Summary:
             return Panel("rewards", heading, None, "", "The sum of the rewards is too large to be drawn.")
         total = figure(self.total)
         chart = draw_lines(heading, [ChartLine(curve.at, curve.total, "sum", total, "accent")])
-        caption = f"{whole(self.rewards)} rewards, {self.mean_text} on average."
+        caption = f"{counted(self.rewards, 'reward')}, {self.mean_text} on average."
         return Panel("rewards", heading, chart, f"{total} so far.", caption)
 
     def _regret(self) -> Panel:

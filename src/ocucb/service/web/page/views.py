@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from starlette.responses import Response
 from ocucb.memory import SERVED_MEMORIES
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
+from ocucb.service.errors import DamagedError, UnavailableError, UnknownExperimentError
 from ocucb.service.records import ARCHIVED
 from ocucb.service.stores import Store
 from ocucb.service.text import encode
@@ -27,6 +28,7 @@ from ocucb.service.web.page.page_session import PageSession
 from ocucb.service.web.page.summary import Summary
 
 EXPERIMENTS_PER_PAGE = 25
+PATIENCE_PER_EXPERIMENT = 2.0  # seconds; one that another node has locked would be waited for much longer
 CHANGES_PER_PAGE = 50
 MAX_QUERY_LENGTH = 200
 NO_CONTENT = 204
@@ -37,6 +39,16 @@ MESSAGES_AFTER = {
     "added": "The arm is in play, and is chosen soon.",
     "retired": "The arm is retired: it is not chosen any more.",
 }
+
+
+class UnreadSummary(NamedTuple):
+    """An experiment of which the list can say nothing but its name, and why."""
+
+    name: str
+    status: str
+    reason: str
+    error: UnavailableError | None = None
+    seq: str = "unread"
 
 
 async def show_list(session: PageSession) -> Response:
@@ -57,8 +69,11 @@ async def _list(session: PageSession) -> dict[str, Any]:
     store = session.resources.service.store
     names = await asyncio.to_thread(_names, store, session.key.experiments, after, EXPERIMENTS_PER_PAGE + 1)
     shown = names[:EXPERIMENTS_PER_PAGE]
-    waiting = [session.resources.summaries.get(session.caller, name, arms=False) for name in shown]
-    summaries = await asyncio.gather(*waiting)
+    found = await asyncio.gather(*(_row(session, name) for name in shown))
+    summaries = [row for row in found if row is not None]
+    errors = [row.error for row in summaries if isinstance(row, UnreadSummary) and row.error is not None]
+    if errors and len(errors) == len(summaries):
+        raise errors[0]  # it is not about one of them
     return {
         "summaries": summaries,
         "after": after,
@@ -66,6 +81,20 @@ async def _list(session: PageSession) -> dict[str, Any]:
         "next": urlencode({"after": shown[-1]}) if len(names) > EXPERIMENTS_PER_PAGE else "",
         "version": ".".join(str(summary.seq) for summary in summaries),
     }
+
+
+async def _row(session: PageSession, name: str) -> Summary | UnreadSummary | None:
+    """Return what the list says of an experiment; one that cannot be read keeps no other from being shown."""
+    try:
+        summary = session.resources.summaries.get(session.caller, name, arms=False)
+        return await asyncio.wait_for(summary, PATIENCE_PER_EXPERIMENT)
+    except UnknownExperimentError:  # it was deleted just now
+        return None
+    except DamagedError:
+        return UnreadSummary(name, "damaged", "Its log cannot be read; the log of the service says why.")
+    except (TimeoutError, UnavailableError) as error:
+        unavailable = error if isinstance(error, UnavailableError) else None
+        return UnreadSummary(name, "waiting", "It could not be read in time; it is tried again.", unavailable)
 
 
 def _names(store: Store, visible: frozenset[str] | None, after: str, limit: int) -> list[str]:
@@ -80,19 +109,54 @@ async def show_changes(session: PageSession) -> Response:
     """Show who changed what, newest first."""
     asked = session.request.query_params.get("before", "")
     before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
-    found = await asyncio.to_thread(read_changes, session.resources.service.store, before, CHANGES_PER_PAGE + 1)
+    experiment = session.request.query_params.get("experiment", "")[:MAX_QUERY_LENGTH]
+    store = session.resources.service.store
+    found = await asyncio.to_thread(read_changes, store, before, CHANGES_PER_PAGE + 1, experiment or None)
     shown = [
-        {**record._asdict(), "at": timestamp(record.at)[:19].replace("T", " "), "details": _in_words(record.details)}
+        {**record._asdict(), "at": timestamp(record.at)[:19].replace("T", " "), "details": in_words(record.details)}
         for record in found[:CHANGES_PER_PAGE]
     ]
-    more = found[CHANGES_PER_PAGE - 1].id if len(found) > CHANGES_PER_PAGE else None
-    return await session.render("audit.html", current_page="changes", changes=shown, next=more)
+    there = await asyncio.to_thread(_those_there, store, {record.experiment for record in found if record.experiment})
+    more = {"before": found[CHANGES_PER_PAGE - 1].id} if len(found) > CHANGES_PER_PAGE else {}
+    next_page = urlencode({**more, **({"experiment": experiment} if experiment else {})}) if more else ""
+    what = {"changes": shown, "experiment": experiment, "there": there, "next": next_page}
+    return await session.render("audit.html", 200, current_page="changes", **what)
 
 
-def _in_words(details: Mapping[str, Any]) -> str:
-    said = [f"{name} {value if isinstance(value, str) else encode(value)}" for name, value in details.items() if value]
-    text = ", ".join(said)
+def _those_there(store: Store, names: set[str]) -> set[str]:
+    """Return the names that experiments have: others were deleted."""
+    with store.read() as transaction:
+        return {record.name for record in transaction.find_experiments(sorted(names))} if names else set()
+
+
+def in_words(details: Mapping[str, Any]) -> str:
+    """Return the details of a change as a person reads them.
+
+    >>> in_words({"entry": 12, "was": 0.0, "reward": None})
+    'entry 12; was 0; void'
+    >>> in_words({"roles": ["read", "decide"], "experiments": None, "damaged": True})
+    'roles read, decide; damaged'
+    >>> in_words({"entries": [1, 40212], "file": "experiment-1-from-1.parquet"})
+    'entries 1 to 40212; file experiment-1-from-1.parquet'
+    """
+    text = "; ".join(said for name, value in details.items() if (said := _detail(name, value, details)))
     return text if len(text) <= MAX_QUERY_LENGTH else f"{text[:MAX_QUERY_LENGTH]}…"
+
+
+def _detail(name: str, value: Any, details: Mapping[str, Any]) -> str:
+    if name == "reward" and value is None and "was" in details:
+        return "void"
+    if value is None or value is False or value in ([], {}):
+        return ""
+    if value is True:
+        return name
+    if name == "entries" and isinstance(value, list):
+        return f"entries {value[0]} to {value[-1]}"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return f"{name} {', '.join(value)}"
+    if isinstance(value, float):
+        return f"{name} {value:g}"
+    return f"{name} {value if isinstance(value, str) else encode(value)}"
 
 
 async def show_experiment(session: PageSession) -> Response:
@@ -106,6 +170,7 @@ async def experiment_page(session: PageSession, status: int = 200, typed: str = 
     summary = await session.resources.summaries.get(session.caller, name)
     message = MESSAGES_AFTER.get(session.request.query_params.get("done", ""), "")
     what = {"message": message, "typed": typed, "arm_error": arm_error, "curls": _curls(session, name)}
+    what["changes_query"] = urlencode({"experiment": name})
     return await session.render("experiment.html", status, **what, **await _live(session, summary))
 
 
