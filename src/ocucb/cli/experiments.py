@@ -16,6 +16,7 @@ from ocucb.cli.output_folder import (
     write_comparison,
     write_sweep,
 )
+from ocucb.cli.preparation import start_preparing
 from ocucb.cli.progress import SimulationProgress
 from ocucb.cli.regret_tables import comparison_table, sweep_tables
 from ocucb.errors import StateError
@@ -28,6 +29,7 @@ KEPT_BYTES = 2**29  # of results; what is beyond is read again from the disk
 
 def run_experiment(experiment: Experiment, home: Path, *, executor: str | None, overwrite: bool, report: bool) -> None:
     """Simulate an experiment, print a table for each of its problems, and write its files."""
+    start_preparing([experiment], report)
     (stored,), played = _simulate([(experiment, home / STORE, "")], home, executor, overwrite)
     console = new_console()
     for problem in experiment.problems:
@@ -56,6 +58,7 @@ def run_sweep(
         (experiment, home / "results" / f"{title}.zarr", title)
         for experiment, title in zip(experiments, titles, strict=True)
     ]
+    start_preparing([], report)
     stored, played = _simulate(planned, home, executor, overwrite)
     console = new_console()
     policies = len(experiments[0].policies)
@@ -90,8 +93,8 @@ def _simulate(
                 for experiment, store, title in planned:
                     progress.begin()
                     result = simulate(experiment, pool, store, progress)
-                    progress.pace.end(int(result.dataset["finished"].sum()))
-                    room -= result.dataset.nbytes
+                    progress.pace.end(int(result.runs.finished.sum()))
+                    room -= result.runs.size
                     kept = result if room >= 0 else None
                     stored.append(StoredResult(experiment, store, title, result.summary(), kept))
         except KeyboardInterrupt:
