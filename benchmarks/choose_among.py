@@ -14,7 +14,7 @@ from itertools import cycle
 import numpy as np
 
 import ocucb
-from benchmarks.choose_and_learn import BLOCK, SCANS, means_of, per_call, warm
+from benchmarks.choose_and_learn import BLOCK, means_of, per_call, warm
 from benchmarks.table import write
 
 ARMS = 10**5
@@ -59,14 +59,14 @@ def plain_step(bandit: ocucb.Bandit) -> Callable[[float], None]:
 
 def main() -> None:
     """Measure and write the table."""
-    plain = per_call([plain_step(warm(ARMS))], SCANS, BLOCK)[0]
+    plain = per_call(plain_step(warm(ARMS)), BLOCK)
     rows = [["choose()", f"{plain:.2f}", "1.00", ""]]
     for named in (5, 50, 500):
-        cost = per_call([among_step(warm(ARMS), named)], SCANS, BLOCK if named < 500 else BLOCK // 10)[0]
+        cost = per_call(among_step(warm(ARMS), named), BLOCK if named < 500 else BLOCK // 10)
         limit = f"{AT_MOST:.0f}" if named == 50 else ""
         rows.append([f"choose(among={named} arms)", f"{cost:.2f}", f"{cost / plain:.2f}", limit])
     for count in (5, 50):
-        cost = per_call([many_step(warm(ARMS), count)], SCANS, BLOCK // 10)[0]
+        cost = per_call(many_step(warm(ARMS), count), BLOCK // 10)
         rows.append([f"choose_many({count})", f"{cost:.2f}", f"{cost / plain:.2f}", ""])
     write("choose_among", __doc__ or "", ["choice and rewards", "µs", "ratio to a plain choice", "at most"], rows)
 

@@ -1,9 +1,8 @@
 """What one `choose` + `learn` costs from Python, for 10 to a million arms, beside a plain scan in NumPy.
 
 After a warm-up of 20 pulls per arm; one best arm, all other gaps 0.3; unit Gaussian rewards drawn beforehand. A cost is
-the median of 31 blocks of 2000 rounds, in processor time; the sizes are measured in turn, block by block, so that what
-else the machine does slows all of them or none. Seven processes measure, one after the other, and the table has the
-medians of what they found; a second table has all of it. The scan is measured in the first process only.
+the median of 15 blocks of 2000 rounds, in processor time. Seven processes measure, one after the other, each all sizes;
+the table has the medians of what they found, a second table all of it. The scan is measured in one process only.
 
     python -m benchmarks.choose_and_learn
 """
@@ -27,9 +26,8 @@ from benchmarks.table import append, write
 ARMS = (10, 10**4, 10**6)
 AT_MOST = {10**4: 1.7, 10**6: 4.0}  # times as long as with ten arms
 WARM_UP = 20
-BLOCKS = 31
+BLOCKS = 15
 BLOCK = 2000
-SCANS = 15
 PROCESSES = 7
 
 
@@ -50,17 +48,16 @@ def warm(arms: int) -> ocucb.Bandit:
     return bandit
 
 
-def per_call(steps: list[Callable[[float], None]], blocks: int, block: int) -> list[float]:
-    """Return the median microseconds of each kind of step, over blocks in turn."""
-    noise = np.random.default_rng(2).standard_normal((blocks, block)).tolist()
-    spent = np.empty((len(steps), blocks))
-    for turn, row in enumerate(noise):
-        for which, step in enumerate(steps):
-            start = time.thread_time()
-            for draw in row:
-                step(draw)
-            spent[which, turn] = (time.thread_time() - start) / block
-    return [float(median) * 1e6 for median in np.median(spent, axis=1)]
+def per_call(step: Callable[[float], None], block: int) -> float:
+    """Return the median microseconds of a step, over blocks."""
+    noise = np.random.default_rng(2).standard_normal((BLOCKS, block)).tolist()
+    spent = []
+    for row in noise:
+        start = time.thread_time()
+        for draw in row:
+            step(draw)
+        spent.append((time.thread_time() - start) / block)
+    return float(np.median(spent)) * 1e6
 
 
 def bandit_step(arms: int) -> Callable[[float], None]:
@@ -97,7 +94,8 @@ def numpy_step(arms: int) -> Callable[[float], None]:
 
 
 def bytes_per_arm(arms: int) -> float:
-    """Return the memory a bandit with its arms takes, labels included."""
+    """Return the memory a bandit with its arms takes, labels included; what is compiled is not its own."""
+    bandit_step(ARMS[0])
     gc.collect()
     tracemalloc.start()
     bandit = ocucb.Bandit(ocucb.OCUCBn(), arms=arms)
@@ -117,14 +115,14 @@ def measure_in_process() -> list[float]:
 def main() -> None:
     """Measure and write the tables."""
     if sys.argv[1:] == ["measure"]:
-        print(json.dumps(per_call([bandit_step(arms) for arms in ARMS], BLOCKS, BLOCK)))
+        print(json.dumps([per_call(bandit_step(arms), BLOCK) for arms in ARMS]))
         return
     found = np.array([measure_in_process() for _ in range(PROCESSES)])
     ratios = found / found[:, :1]
     rows = []
     for k, arms in enumerate(ARMS):
         ours = float(np.median(found[:, k]))
-        scan = per_call([numpy_step(arms)], SCANS, max(1, min(BLOCK, 20_000 // arms)))[0]
+        scan = per_call(numpy_step(arms), max(1, min(BLOCK, 20_000 // arms)))
         memory = f"{bytes_per_arm(arms):.0f}" if arms > ARMS[0] else ""
         limit = f"{AT_MOST[arms]:g}" if arms in AT_MOST else ""
         ratio = f"{np.median(ratios[:, k]):.2f}"

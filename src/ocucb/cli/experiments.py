@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from ocucb.cli.console import new_console, print_paths, show_status
@@ -16,7 +17,7 @@ from ocucb.cli.output_folder import (
     write_comparison,
     write_sweep,
 )
-from ocucb.cli.preparation import start_preparing
+from ocucb.cli.preparation import preparing
 from ocucb.cli.progress import SimulationProgress
 from ocucb.cli.regret_tables import comparison_table, sweep_tables
 from ocucb.errors import StateError
@@ -29,8 +30,9 @@ KEPT_BYTES = 2**29  # of results; what is beyond is read again from the disk
 
 def run_experiment(experiment: Experiment, home: Path, *, executor: str | None, overwrite: bool, report: bool) -> None:
     """Simulate an experiment, print a table for each of its problems, and write its files."""
-    start_preparing([experiment], report)
-    (stored,), played = _simulate([(experiment, home / STORE, "")], home, executor, overwrite)
+    # A folder that is there may have all runs, and files: then nothing is played or drawn.
+    with nullcontext() if (home / STORE).exists() and not overwrite else preparing([experiment], report):
+        (stored,), played = _simulate([(experiment, home / STORE, "")], home, executor, overwrite)
     console = new_console()
     for problem in experiment.problems:
         rows = [row for row in stored.summary if row.problem == problem.name]
@@ -58,7 +60,6 @@ def run_sweep(
         (experiment, home / "results" / f"{title}.zarr", title)
         for experiment, title in zip(experiments, titles, strict=True)
     ]
-    start_preparing([], report)
     stored, played = _simulate(planned, home, executor, overwrite)
     console = new_console()
     policies = len(experiments[0].policies)
