@@ -1,7 +1,7 @@
 """What one `choose` + `learn` costs from Python, for 10 to a million arms, beside a plain scan in NumPy.
 
 After a warm-up of 20 pulls per arm; one best arm, all other gaps 0.3; unit Gaussian rewards drawn beforehand. A cost is
-the median of 15 blocks of 2000 rounds, in processor time. Seven processes measure, one after the other, each all sizes;
+the median of 31 blocks of 2000 rounds, in processor time. Seven processes measure, one after the other, each all sizes;
 the table has the medians of what they found, a second table all of it. The scan is measured in one process only.
 
     python -m benchmarks.choose_and_learn
@@ -26,7 +26,7 @@ from benchmarks.table import append, write
 ARMS = (10, 10**4, 10**6)
 AT_MOST = {10**4: 1.7, 10**6: 4.0}  # times as long as with ten arms
 WARM_UP = 20
-BLOCKS = 15
+BLOCKS = 31
 BLOCK = 2000
 PROCESSES = 7
 
