@@ -3,7 +3,7 @@
 After a warm-up of 20 pulls per arm, as in choose_and_learn. A cost is the mean of 3000, in processor time of one
 process, the bounds that expire on the way included; "slowest" is the slowest of them. "learn" takes the reward of the
 last choice, "forget" takes it back; "an arm back" is a retired one added again. Thompson sampling, which evaluates all
-arms for every choice, has ten thousand arms, and 150 changes.
+arms for every choice, has ten thousand arms, and 150 changes. Kernels are compiled before, as the service does.
 
     python -m benchmarks.changes_of_arms
 """
@@ -20,6 +20,7 @@ from benchmarks.choose_and_learn import WARM_UP, means_of
 from benchmarks.table import write
 from ocucb.labels import Label
 from ocucb.policies import Trend
+from ocucb.precompile import compile_bandits
 
 ARMS, CHANGES = 10**6, 3000
 ARMS_SCANNED, CHANGES_SCANNED = 10**4, 150
@@ -29,9 +30,9 @@ AT_MOST = 10.0
 def warm(policy: ocucb.Policy, arms: int) -> ocucb.Bandit:
     """Return a bandit that has pulled every arm 20 times."""
     bandit = ocucb.Bandit(policy, arms=arms, seed=1)
-    rng = np.random.default_rng(1)
+    rng, slots = np.random.default_rng(1), np.arange(arms)
     for mean in [means_of(arms)] * WARM_UP:
-        bandit.learn_many(range(arms), mean + rng.standard_normal(arms))
+        bandit._selector.learn_many(slots, mean + rng.standard_normal(arms))
     return bandit
 
 
@@ -97,7 +98,9 @@ def measure(change: Callable[[int], None], count: int) -> tuple[float, float]:
 def main() -> None:
     """Measure and write the table."""
     rows = []
-    for policy in (ocucb.OCUCBn(), ocucb.UCB(), ocucb.KLUCB(), ocucb.ThompsonSampling()):
+    policies = (ocucb.OCUCBn(), ocucb.UCB(), ocucb.KLUCB(), ocucb.ThompsonSampling())
+    list(compile_bandits(policies, [ocucb.Gaussian()]))
+    for policy in policies:
         scanned = policy.rule().trend is Trend.NEITHER
         arms, count = (ARMS_SCANNED, CHANGES_SCANNED) if scanned else (ARMS, CHANGES)
         one = 0.0

@@ -20,9 +20,9 @@ from ocucb import Gaussian
 from ocucb.errors import ParameterError
 from ocucb.lab import figure_style, plots
 from ocucb.lab.curves import bound_curves, regret_curves
-from ocucb.lab.dataset import regret_samples
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem, bernoulli_rare, linear_gaps, mixed_gaps, switching, worst_case
+from ocucb.lab.runs import regret_samples
 from ocucb.lab.statistics import Band, Estimate, interval
 from ocucb.lab.summary import summarize
 from ocucb.theory import finite_time_sum, lower_bound, regret_bound

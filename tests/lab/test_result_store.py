@@ -18,6 +18,7 @@ from ocucb import UCB, StateError
 from ocucb.lab.dataset import make_dataset
 from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.problem import worst_case
+from ocucb.lab.runs import gather_runs
 from ocucb.lab.shard import Outcome
 from ocucb.lab.store import ResultStore
 
@@ -59,7 +60,7 @@ def in_memory(experiment: Experiment) -> xr.Dataset:
         "t": list(experiment.checkpoints),
         "arm": range(5),
     }
-    return make_dataset(outcomes, experiment.block_size, coordinates, {})
+    return make_dataset(gather_runs(outcomes, experiment.block_size, coordinates, {}))
 
 
 @pytest.mark.parametrize("on_disk", [True, False])

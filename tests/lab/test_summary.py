@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ocucb.errors import ParameterError
-from ocucb.lab.dataset import best_arm_shares, difference_samples, pull_shares, regret_samples
+from ocucb.lab.runs import best_arm_shares, difference_samples, pull_shares, regret_samples
 from ocucb.lab.statistics import interval
 from ocucb.lab.summary import summarize
 from sample_results import made_up, played, study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from ocucb.cli.console import new_console, print_paths, show_status
@@ -16,6 +17,7 @@ from ocucb.cli.output_folder import (
     write_comparison,
     write_sweep,
 )
+from ocucb.cli.preparation import preparing
 from ocucb.cli.progress import SimulationProgress
 from ocucb.cli.regret_tables import comparison_table, sweep_tables
 from ocucb.errors import StateError
@@ -28,7 +30,9 @@ KEPT_BYTES = 2**29  # of results; what is beyond is read again from the disk
 
 def run_experiment(experiment: Experiment, home: Path, *, executor: str | None, overwrite: bool, report: bool) -> None:
     """Simulate an experiment, print a table for each of its problems, and write its files."""
-    (stored,), played = _simulate([(experiment, home / STORE, "")], home, executor, overwrite)
+    # A folder that is there may have all runs, and files: then nothing is played or drawn.
+    with nullcontext() if (home / STORE).exists() and not overwrite else preparing([experiment], report):
+        (stored,), played = _simulate([(experiment, home / STORE, "")], home, executor, overwrite)
     console = new_console()
     for problem in experiment.problems:
         rows = [row for row in stored.summary if row.problem == problem.name]
@@ -90,8 +94,8 @@ def _simulate(
                 for experiment, store, title in planned:
                     progress.begin()
                     result = simulate(experiment, pool, store, progress)
-                    progress.pace.end(int(result.dataset["finished"].sum()))
-                    room -= result.dataset.nbytes
+                    progress.pace.end(int(result.runs.finished.sum()))
+                    room -= result.runs.size
                     kept = result if room >= 0 else None
                     stored.append(StoredResult(experiment, store, title, result.summary(), kept))
         except KeyboardInterrupt:

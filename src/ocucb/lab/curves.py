@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from ocucb.compiled import Floats, Integers
-from ocucb.lab.dataset import regret_samples
 from ocucb.lab.problem import Problem
+from ocucb.lab.runs import Runs, regret_samples, runs_of
 from ocucb.lab.statistics import Band, mean_with_band
 from ocucb.theory import finite_time_sum, lai_robbins_slope, lower_bound, lower_bound_condition, regret_bound
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 ETA = 1.1  # of the OCUCB-n whose upper bound is drawn, with ρ = 1/2
 BOUNDED = 16  # rounds at which that bound is computed, of all that a curve has
@@ -45,16 +47,17 @@ class RegretCurves(NamedTuple):
     bounds: list[BoundCurve]
 
 
-def regret_curves(dataset: xr.Dataset, problem: Problem, band: Band = "normal", *, theory: bool = True) -> RegretCurves:
+def regret_curves(
+    dataset: Runs | xr.Dataset, problem: Problem, band: Band = "normal", *, theory: bool = True
+) -> RegretCurves:
     """Return what is drawn of one problem; without theory, no bounds."""
-    t = dataset["t"].to_numpy()
-    policies = [str(policy) for policy in dataset["policy"].to_numpy()]
+    runs = runs_of(dataset)
     curves: list[MeanCurve | None] = []
-    for policy in policies:
-        runs = regret_samples(dataset, problem.name, policy)
-        final = runs[:, -1].copy()  # so that not all checkpoints of all runs are kept
-        curves.append(MeanCurve(policy, *mean_with_band(runs, band), final) if len(runs) else None)
-    return RegretCurves(t, curves, bound_curves(problem, t.tolist()) if theory else [])
+    for policy in runs.policies:
+        samples = regret_samples(runs, problem.name, policy)
+        final = samples[:, -1].copy()  # so that not all checkpoints of all runs are kept
+        curves.append(MeanCurve(policy, *mean_with_band(samples, band), final) if len(samples) else None)
+    return RegretCurves(runs.t, curves, bound_curves(problem, runs.t.tolist()) if theory else [])
 
 
 def bound_curves(problem: Problem, rounds: Sequence[int]) -> list[BoundCurve]:

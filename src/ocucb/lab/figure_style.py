@@ -6,6 +6,7 @@ that a figure reads in grey. Text is never parsed as mathematics: labels may hol
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from io import BytesIO
@@ -61,6 +62,13 @@ METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".svg": {"Date": None, "Creator": None},
 }
+
+
+def prepare_figures() -> None:
+    """Import what figures need, and what writes them, which Matplotlib does when the first is written."""
+    for suffix in METADATA:
+        importlib.import_module(f"matplotlib.backends.backend_{suffix.removeprefix('.').replace('png', 'agg')}")
+    importlib.import_module("ocucb.lab.plots")
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from ocucb.lab.dataset import provenance
 from ocucb.lab.figure_style import figure_bytes
 from ocucb.lab.identification import Identification, IdentificationRow, Identified
 from ocucb.lab.plots import error_rate_figure, verdict_figure
 from ocucb.lab.report import colours_css, provenance_html
+from ocucb.lab.runs import provenance
 
 HEADS = {
     "rounds": "rounds until a verdict",

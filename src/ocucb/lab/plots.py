@@ -6,17 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from textwrap import fill
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import xarray as xr
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ocucb.lab.chart import Scale
 from ocucb.lab.curves import RegretCurves
-from ocucb.lab.dataset import mean_pull_shares, regret_samples
 from ocucb.lab.figure_style import (
     SHARE_COLOURMAP,
     THEORY,
@@ -32,8 +30,12 @@ from ocucb.lab.figure_style import (
 )
 from ocucb.lab.identification import Identified
 from ocucb.lab.problem import Problem
+from ocucb.lab.runs import Runs, mean_pull_shares, regret_samples, runs_of
 from ocucb.lab.statistics import quantiles, share_with_interval
 from ocucb.lab.summary import SummaryRow
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CHANGES = "changes of the means"
 Points = Sequence[tuple[float, Sequence[SummaryRow]]]
@@ -152,14 +154,15 @@ def error_rate_figure(found: Mapping[str, Sequence[Identified]], title: str, *, 
 
 
 def final_regret_figure(
-    dataset: xr.Dataset, problem: Problem, *, regret_scale: Scale = "linear", width: float = WIDTH
+    dataset: Runs | xr.Dataset, problem: Problem, *, regret_scale: Scale = "linear", width: float = WIDTH
 ) -> Figure:
     """Draw where the final regret of runs lies: quartiles in a box, 5 % to 95 % as whiskers, the mean as a marker."""
-    policies, t = _policies(dataset), int(dataset["t"][-1])
+    runs = runs_of(dataset)
+    policies, t = runs.policies, int(runs.t[-1])
     with figure_style():
         figure, axes = blank_figure(width, 0.22 + 0.085 * len(policies))
         for k, policy in enumerate(policies):
-            samples = regret_samples(dataset, problem.name, policy, t)
+            samples = regret_samples(runs, problem.name, policy, t)
             if len(samples) == 0:
                 continue
             whisker, first, middle, third, end = quantiles(samples, (0.05, 0.25, 0.5, 0.75, 0.95)).tolist()
@@ -184,10 +187,11 @@ def final_regret_figure(
     return figure
 
 
-def arm_share_figure(dataset: xr.Dataset, problem: Problem, *, width: float = WIDTH) -> Figure:
+def arm_share_figure(dataset: Runs | xr.Dataset, problem: Problem, *, width: float = WIDTH) -> Figure:
     """Draw the mean share of rounds that each policy gave each arm, on a logarithmic colour scale."""
-    policies = _policies(dataset)
-    shares = 100.0 * mean_pull_shares(dataset, problem)
+    runs = runs_of(dataset)
+    policies = runs.policies
+    shares = 100.0 * mean_pull_shares(runs, problem)
     known = np.ma.masked_where(~(shares > 0.0), shares)
     norm = LogNorm(known.min(), known.max()) if known.count() else LogNorm(1.0, 100.0)
     with figure_style():
@@ -218,10 +222,6 @@ def _groups(gaps: Sequence[float]) -> list[tuple[float, float]]:
     """Return the middle and the gap of each block of neighbours with equal gaps."""
     blocks = [list(block) for _, block in groupby(range(len(gaps)), key=lambda arm: round(gaps[arm], 9))]
     return [((block[0] + block[-1]) / 2, gaps[block[0]]) for block in blocks]
-
-
-def _policies(dataset: xr.Dataset) -> list[str]:
-    return [str(policy) for policy in dataset["policy"].to_numpy()]
 
 
 def _pale(color: str) -> tuple[str, float]:

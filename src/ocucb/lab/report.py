@@ -13,16 +13,15 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 
 from ocucb.compiled import Floats
 from ocucb.lab.curves import MeanCurve
-from ocucb.lab.dataset import mean_pull_shares
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.figure_style import DARK_PALETTE, PAGE_COLOURS, PALETTE, SHARE_COLOURMAP, compact_number
 from ocucb.lab.plots import points_by
 from ocucb.lab.problem import Problem
 from ocucb.lab.result import Result
+from ocucb.lab.runs import Runs, mean_pull_shares
 from ocucb.lab.statistics import quantiles
 from ocucb.lab.summary import Summary, SummaryRow
 
@@ -39,17 +38,17 @@ def write_report(result: Result, path: str | Path) -> None:
 
 def render(result: Result) -> str:
     """Return the page as text."""
-    dataset, experiment, rows = result.dataset, result.experiment, result.summary()
+    runs, experiment, rows = result.runs, result.experiment, result.summary()
     plotly: Any = importlib.import_module("plotly.offline")  # not typed
     parts = {
         "title": escape(_title(experiment)),
-        "facts": escape(_facts(dataset, experiment, rows)),
+        "facts": escape(_facts(runs, experiment, rows)),
         "colours": colours_css(),
         "selector": _selector(experiment.problems),
         "reference": escape(experiment.policies[0][0]),
         "table": "\n".join(_table_row(row) for row in rows),
-        "settings": escape(str(dataset.attrs.get("experiment", ""))),
-        "provenance": provenance_html(str(dataset.attrs.get("provenance", ""))),
+        "settings": escape(str(runs.attributes.get("experiment", ""))),
+        "provenance": provenance_html(str(runs.attributes.get("provenance", ""))),
         "data": as_script(_data(result, rows)),
         "plotly": plotly.get_plotlyjs().replace("</script", "<\\/script"),
     }
@@ -67,7 +66,7 @@ def as_script(data: Plain) -> str:
 def _data(result: Result, rows: Summary) -> Plain:
     experiment = result.experiment
     return {
-        "t": result.dataset["t"].to_numpy().tolist(),
+        "t": result.runs.t.tolist(),
         "policies": [label for label, _ in experiment.policies],
         "problems": [_problem(result, problem) for problem in experiment.problems],
         "sweep": _sweep(experiment, rows),
@@ -79,7 +78,7 @@ def _data(result: Result, rows: Summary) -> Plain:
 
 def _problem(result: Result, problem: Problem) -> Plain:
     curves, wide = result.curves(problem), problem.arms > WIDEST
-    shares = np.empty((len(curves.policies), 0)) if wide else mean_pull_shares(result.dataset, problem)
+    shares = np.empty((len(curves.policies), 0)) if wide else mean_pull_shares(result.runs, problem)
     return {
         "name": problem.name,
         "gaps": _numbers(problem.gaps),
@@ -141,10 +140,10 @@ def _title(experiment: Experiment) -> str:
     return f"Regret of {policies} {'policy' if policies == 1 else 'policies'} on {where}"
 
 
-def _facts(dataset: xr.Dataset, experiment: Experiment, rows: Summary) -> str:
+def _facts(runs: Runs, experiment: Experiment, rows: Summary) -> str:
     fewest, most = min(row.runs for row in rows), max(row.runs for row in rows)
-    runs = compact_number(most) if fewest == most else f"{compact_number(fewest)} to {compact_number(most)}"
-    return f"{int(dataset['t'][-1]):,} rounds, {runs} runs each, seed {experiment.seed}"
+    count = compact_number(most) if fewest == most else f"{compact_number(fewest)} to {compact_number(most)}"
+    return f"{int(runs.t[-1]):,} rounds, {count} runs each, seed {experiment.seed}"
 
 
 def colours_css() -> str:

@@ -7,20 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
 from ocucb.errors import ParameterError, StateError
 from ocucb.lab.curves import RegretCurves, regret_curves
-from ocucb.lab.dataset import join_datasets
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem
+from ocucb.lab.runs import Runs, runs_of
 from ocucb.lab.statistics import Band, IntervalKind
 from ocucb.lab.summary import Summary, summarize
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
-# Zarr, Matplotlib and Plotly are imported by the methods that need them: each takes as long as a small simulation.
+# xarray, Zarr, Matplotlib and Plotly are imported by the methods that need them: each takes as long as a small
+# simulation.
 
 
 class Result:
@@ -29,12 +29,14 @@ class Result:
     Parameters
     ----------
     experiment : what was played.
-    dataset : regret (problem, policy, run, t) and pulls (problem, policy, run, arm) of the finished runs.
+    runs : regret (problem, policy, run, t) and pulls (problem, policy, run, arm) of the finished runs; or a dataset of
+        them.
     """
 
-    def __init__(self, experiment: Experiment, dataset: xr.Dataset) -> None:
+    def __init__(self, experiment: Experiment, runs: Runs | xr.Dataset) -> None:
         self.experiment = experiment
-        self.dataset = dataset
+        self.runs = runs_of(runs)
+        self._dataset = None if isinstance(runs, Runs) else runs
         self._summaries: dict[IntervalKind, Summary] = {}
         self._curves: dict[tuple[str, Band, bool], RegretCurves] = {}
 
@@ -57,7 +59,16 @@ class Result:
                     f"{folder} must be loaded with its experiment, of which a part is the user's own: {problem}; "
                     "use Result.load(folder, experiment)"
                 ) from None
-        return cls(experiment, store.dataset())
+        return cls(experiment, store.runs())
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        """The runs as an `xarray.Dataset`: regret (problem, policy, run, t), pulls (problem, policy, run, arm)."""
+        if self._dataset is None:
+            from ocucb.lab.dataset import make_dataset  # noqa: PLC0415
+
+            self._dataset = make_dataset(self.runs)
+        return self._dataset
 
     def summary(self, interval: IntervalKind = "normal") -> Summary:
         """Return mean regret at the horizon with its 95 % interval, and paired differences to the first policy.
@@ -65,7 +76,7 @@ class Result:
         interval : "normal", or by the bootstrap "percentile" or "bca".
         """
         if interval not in self._summaries:
-            self._summaries[interval] = summarize(self.dataset, self.experiment, interval)
+            self._summaries[interval] = summarize(self.runs, self.experiment, interval)
         return self._summaries[interval]
 
     def curves(
@@ -80,7 +91,7 @@ class Result:
         ours = self._problem(problem)
         key = ours.name, band, theory
         if key not in self._curves:
-            self._curves[key] = regret_curves(self.dataset, ours, band, theory=theory)
+            self._curves[key] = regret_curves(self.runs, ours, band, theory=theory)
         return self._curves[key]
 
     def plot(
@@ -133,5 +144,7 @@ def join_results(results: Sequence[Result]) -> Result:
         return results[0]
     problems = tuple(problem for result in results for problem in result.experiment.problems)
     experiment = replace(results[0].experiment, problems=problems)
+    from ocucb.lab.dataset import join_datasets  # noqa: PLC0415
+
     dataset = join_datasets([result.dataset for result in results])
     return Result(experiment, dataset.assign_attrs(experiment=experiment.describe()))

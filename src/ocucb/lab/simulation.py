@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.lab.dataset import make_dataset, provenance
 from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.result import Result
 from ocucb.lab.runners import open_executor
+from ocucb.lab.runs import gather_runs, provenance
 from ocucb.lab.shard import Outcome, play
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def simulate(
         attributes = {"experiment": experiment.describe(), "provenance": json.dumps(provenance(experiment.seed))}
     else:
         attributes = store.attributes
-    return Result(experiment, make_dataset(scheduler.outcomes, experiment.block_size, coordinates, attributes))
+    return Result(experiment, gather_runs(scheduler.outcomes, experiment.block_size, coordinates, attributes))
 
 
 def _open_store(folder: str | Path, experiment: Experiment) -> ResultStore:

@@ -9,6 +9,7 @@ bootstrap ones are a little narrow, as usual for few samples; BCa most where tai
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
@@ -19,8 +20,6 @@ import numpy.typing as npt
 from ocucb.checks import one_of, whole
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
-
-special: Any = importlib.import_module("scipy.special")  # not typed
 
 IntervalKind = Literal["normal", "percentile", "bca"]
 Band = IntervalKind | Literal["quantiles"]
@@ -39,6 +38,11 @@ class Estimate(NamedTuple):
     high: Floats
 
 
+def prepare_intervals() -> None:
+    """Import what intervals need."""
+    _special()
+
+
 def normal_interval(samples: npt.ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean over the first axis, ± Student's quantile times its standard error.
 
@@ -50,7 +54,7 @@ def normal_interval(samples: npt.ArrayLike, confidence: float = CONFIDENCE) -> E
     if runs < 2:
         return _unknown(values)
     error = values.std(axis=0, ddof=1) / np.sqrt(runs)
-    reach = error * float(special.stdtrit(runs - 1, tail))
+    reach = error * float(_special().stdtrit(runs - 1, tail))
     mean = values.mean(axis=0)
     return Estimate(np.asarray(mean), np.asarray(error), np.asarray(mean - reach), np.asarray(mean + reach))
 
@@ -96,8 +100,8 @@ def share_with_interval(count: int, of: int, confidence: float = CONFIDENCE) -> 
     if of == 0:
         return _unknown(np.empty(0))
     tail = (1.0 - confidence) / 2.0
-    low = special.betaincinv(count, of - count + 1, tail) if count > 0 else 0.0
-    high = special.betaincinv(count + 1, of - count, 1.0 - tail) if count < of else 1.0
+    low = _special().betaincinv(count, of - count + 1, tail) if count > 0 else 0.0
+    high = _special().betaincinv(count + 1, of - count, 1.0 - tail) if count < of else 1.0
     share = count / of
     return Estimate(*map(np.asarray, (share, np.sqrt(share * (1.0 - share) / of), low, high)))
 
@@ -121,6 +125,12 @@ def mean_with_band(samples: Floats, band: Band) -> tuple[Floats, Floats, Floats]
     estimate = interval(samples, band)
     known = np.isfinite(estimate.low)
     return estimate.mean, np.where(known, estimate.low, estimate.mean), np.where(known, estimate.high, estimate.mean)
+
+
+@functools.cache
+def _special() -> Any:
+    """Return `scipy.special`, which is not typed, and takes its time: so it is imported when it is needed."""
+    return importlib.import_module("scipy.special")
 
 
 def _finite(samples: npt.ArrayLike) -> Floats:
@@ -164,12 +174,12 @@ def _corrected(tails: Floats, centred: Floats, shifts: Floats) -> Floats:
     """
     resamples = len(shifts)
     below = ((shifts < 0.0).sum(axis=0) + 0.5 * (shifts == 0.0).sum(axis=0)) / resamples
-    bias = special.ndtri(np.clip(below, 0.5 / resamples, 1.0 - 0.5 / resamples))
+    bias = _special().ndtri(np.clip(below, 0.5 / resamples, 1.0 - 0.5 / resamples))
     squares = (centred**2).sum(axis=0)
     cubes = (centred**3).sum(axis=0)
     acceleration = np.divide(cubes, 6.0 * squares**1.5, out=np.zeros_like(cubes), where=squares > 0.0)
-    z = bias + special.ndtri(tails)
-    return np.asarray(special.ndtr(bias + z / (1.0 - acceleration * z)))
+    z = bias + _special().ndtri(tails)
+    return np.asarray(_special().ndtr(bias + z / (1.0 - acceleration * z)))
 
 
 def _quantile_of_sorted(ordered: Floats, shares: Floats) -> Floats:

@@ -13,20 +13,22 @@ import warnings
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 import zarr
 from zarr.codecs import Crc32cCodec, ZstdCodec
 from zarr.errors import GroupNotFoundError, ZarrUserWarning
 from zarr.storage import LocalStore
 
 from ocucb.errors import StateError
-from ocucb.lab.dataset import make_dataset, provenance
 from ocucb.lab.experiment import Experiment, Key
+from ocucb.lab.runs import Runs, gather_runs, provenance
 from ocucb.lab.shard import Outcome
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FORMAT = "ocucb lab results"
 VERSION = 1
@@ -113,6 +115,12 @@ class ResultStore:
         return found
 
     def dataset(self) -> xr.Dataset:
+        """Return all finished runs as a dataset."""
+        from ocucb.lab.dataset import make_dataset  # noqa: PLC0415 - xarray, which nothing else here needs
+
+        return make_dataset(self.runs())
+
+    def runs(self) -> Runs:
         """Return all finished runs."""
         problems, policies, _, arms = self._pulls.shape
         blocks = 1 + max((block for _, _, block in self._kept), default=-1)
@@ -124,7 +132,7 @@ class ResultStore:
             name: [str(value) for value in _values(self._group, name)] for name in ("problem", "policy")
         }
         coordinates |= {"t": _values(self._group, "t").tolist(), "arm": range(arms)}
-        return make_dataset(outcomes, self._block, coordinates, self.attributes)
+        return gather_runs(outcomes, self._block, coordinates, self.attributes)
 
     def _find(self) -> set[Key]:
         """Return the shards that have both their chunks. Only names are looked at: most of the room may be empty."""

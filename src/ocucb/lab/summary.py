@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from ocucb.compiled import Floats
-from ocucb.lab.dataset import best_arm_shares, difference_samples, regret_samples
 from ocucb.lab.experiment import Experiment
+from ocucb.lab.runs import Runs, best_arm_shares, difference_samples, regret_samples, runs_of
 from ocucb.lab.statistics import IntervalKind, interval, quantiles
 from ocucb.notebook_table import html_table
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 REMARK = "± is half a 95 % interval; differences are paired, run by run; best arm: share of rounds on it"
 
@@ -94,17 +96,18 @@ class Summary(tuple[SummaryRow, ...]):
         return "".join([*parts, f"<p>{REMARK}</p>"])
 
 
-def summarize(dataset: xr.Dataset, experiment: Experiment, kind: IntervalKind = "normal") -> Summary:
+def summarize(dataset: Runs | xr.Dataset, experiment: Experiment, kind: IntervalKind = "normal") -> Summary:
     """Return the table; the first policy is the reference."""
-    t, reference = int(dataset["t"][-1]), experiment.policies[0][0]
+    runs = runs_of(dataset)
+    t, reference = int(runs.t[-1]), experiment.policies[0][0]
     rows = []
     for problem in experiment.problems:
         for policy, _ in experiment.policies:
-            samples = regret_samples(dataset, problem.name, policy, t)
+            samples = regret_samples(runs, problem.name, policy, t)
             differences = np.empty(0)  # to itself a policy has none, not even one of 0 that would be known for sure
             if policy != reference:
-                differences = difference_samples(dataset, problem.name, policy, reference, t)
-            shares = best_arm_shares(dataset, problem, policy, experiment.seed)
+                differences = difference_samples(runs, problem.name, policy, reference, t)
+            shares = best_arm_shares(runs, problem, policy, experiment.seed)
             rows.append(_row(problem.name, policy, samples, differences, shares, kind))
     return Summary(rows, {problem.name: notes for problem in experiment.problems if (notes := problem.notes())})
 
