@@ -1,4 +1,4 @@
-"""An experiment: which policies on which problems, for how long, how often. Data, checked at the door."""
+"""An experiment: which policies on which problems, for how long, how often. Data, checked when it is made."""
 
 from __future__ import annotations
 

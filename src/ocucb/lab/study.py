@@ -162,7 +162,7 @@ def _at(parameter: str, value: float, template: Mapping[str, Any]) -> Experiment
 
 
 def _experiment(template: Mapping[str, Any]) -> Experiment:
-    """Return an experiment by its own door, so that its rules are written once."""
+    """Return an experiment, made by its own constructor, so that its checks are written once."""
     import tomli_w  # noqa: PLC0415 - as in Experiment
 
     data = dict(template)

@@ -15,7 +15,7 @@ from ocucb.lab.gpu_shards import play_in_launches, unfit
 from ocucb.lab.shard import Shard, play
 
 Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+Returned = TypeVar("Returned")
 
 TOGETHER = 4096  # shards at most
 
@@ -34,10 +34,10 @@ class CudaExecutor(Executor):
         self._thread = threading.Thread(target=self._work, name="ocucb-cuda", daemon=True)
         self._thread.start()
 
-    def submit(self, fn: Callable[Given, Answer], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Answer]:
+    def submit(self, fn: Callable[Given, Returned], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Returned]:
         if self._stopped:
             raise RuntimeError("cannot schedule new futures after shutdown")
-        future: Future[Answer] = Future()
+        future: Future[Returned] = Future()
         self._waiting.put((future, fn, args, kwargs))
         return future
 
