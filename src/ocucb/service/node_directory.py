@@ -90,7 +90,7 @@ class NodeDirectory:
                 remove_node(transaction, silent)
 
     def _take_in(self, found: list[NodeRecord]) -> list[NodeRecord]:
-        """Note whose heartbeat has changed; return nodes whose heartbeat has not for so long that they can be forgotten."""
+        """Note whose heartbeat has changed; return those whose has not for so long that they can be forgotten."""
         now, silent = time.monotonic(), []
         others = [record for record in found if record.name != self._own.name]
         for record in others:

@@ -23,7 +23,7 @@ TOGETHER = 4096  # shards at most
 class CudaExecutor(Executor):
     """Plays shards on the GPU, and calls anything else, in one thread."""
 
-    patience = 0.0  # seconds to wait for another shard that could be played together with those that are there
+    gather_seconds = 0.0  # seconds to wait for another shard that could be played together with those that are there
 
     def __init__(self) -> None:
         self._max_workers = TOGETHER // 2  # as many shards are submitted as make a full launch
@@ -68,7 +68,7 @@ class CudaExecutor(Executor):
                 if len(together) >= TOGETHER:
                     break
                 try:
-                    following = self._waiting.get(timeout=self.patience)
+                    following = self._waiting.get(timeout=self.gather_seconds)
                 except Empty:
                     break
                 if following is None:
