@@ -1,4 +1,4 @@
-"""Checks for the doors: each returns the clean value, or raises one clear line."""
+"""Checks of what users give: each returns the clean value, or raises one clear line."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ CLOSE = 1e-9  # an end of an interval is too far by at most that, relative to it
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 PIECES = 16  # among which the smallest value is looked for first
 SECTIONS = 16  # golden sections, which find it to 1e-8
-ROOM = 1e-6  # for what is above the smallest value yet
+MARGIN = 1e-6  # for what is above the smallest value yet
 
 
 # Where the first arm's parameters stand, and how far apart those of two arms are: 0 if all share them.
 Families: TypeAlias = tuple[int, int]
-Arm: TypeAlias = tuple[float, float, int]  # mean, count, where its parameters stand
+ArmSample: TypeAlias = tuple[float, float, int]  # mean, count, where its parameters stand
 
 
 @kernel
@@ -89,7 +89,7 @@ def find_ends(
 
 
 @kernel
-def against_both(function: int, one: Arm, other: Arm, null: float) -> float:
+def against_both(function: int, one: ArmSample, other: ArmSample, null: float) -> float:
     """Return the evidence against two arms' having both the mean `null`."""
     mean, count, family = one
     evidence = call_bound(function, (mean, count, null, reals(family)))
@@ -98,7 +98,7 @@ def against_both(function: int, one: Arm, other: Arm, null: float) -> float:
 
 
 @kernel
-def lowest_between(function: int, one: Arm, other: Arm) -> tuple[float, float]:
+def lowest_between(function: int, one: ArmSample, other: ArmSample) -> tuple[float, float]:
     """Return between which means the q is for which there is least evidence: not all families have one valley only."""
     low, high = other[0], one[0]
     step = (high - low) / PIECES
@@ -111,7 +111,7 @@ def lowest_between(function: int, one: Arm, other: Arm) -> tuple[float, float]:
 
 
 @kernel
-def is_better(function: int, one: Arm, other: Arm, level: float) -> bool:
+def is_better(function: int, one: ArmSample, other: ArmSample, level: float) -> bool:
     """Return whether one arm is certainly better than another.
 
     It is, if the evidence against both having a mean q adds up to `level`, for every q in between.
@@ -134,7 +134,7 @@ def is_better(function: int, one: Arm, other: Arm, level: float) -> bool:
             low, left, at_left = left, right, at_right
             right = low + GOLDEN * (high - low)
             at_right = against_both(function, one, other, right)
-    return min(at_left, at_right) * (1.0 - ROOM) >= level
+    return min(at_left, at_right) * (1.0 - MARGIN) >= level
 
 
 @kernel

@@ -56,7 +56,7 @@ WRONG = [
     ("run mixed-gap", "study must be a TOML file or one of .* did you mean 'mixed-gaps'?"),
     ("run nowhere.toml", "there is no file nowhere.toml; give a TOML file, or a name from ocucb run --list"),
     ("run .", "Is a directory: ."),
-    ("run empty.toml", "empty.toml: a study must have problems, got only nothing"),
+    ("run empty.toml", "empty.toml: a study must have problems, got nothing"),
     ("run torn.toml", "torn.toml: a study must be TOML, but it breaks off"),
     ("run binary.toml", "binary.toml must be a TOML file"),
     ("run types.toml", "types.toml: horizon must be a whole number, got 'long'"),

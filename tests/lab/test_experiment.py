@@ -194,9 +194,9 @@ START = 'horizon = 100\nruns = 3\nproblems = ["mixed_gaps"]\npolicies = ["ucb"]\
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "must have problems, got only nothing"),
+        ("", "must have problems, got nothing"),
         ("horizon", "must be TOML, but it breaks off"),
-        ('problems = ["mixed_gaps"]\nhorizon = 100', "must have policies, got only problems, horizon"),
+        ('problems = ["mixed_gaps"]\nhorizon = 100', "must have policies, got problems, horizon"),
         (START + "horizn = 3", "got 'horizn'; did you mean 'horizon'"),
         (START + 'checkpoints = "cubic(3)"', "checkpoints must be one of log, linear, got 'cubic'"),
         (START + 'checkpoints = "linear"', r'how many, as in "linear\(100\)"'),

@@ -199,7 +199,7 @@ def test_wrong_text(text: str) -> None:
 
 
 def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ocucb.lab.runners.dask.PATIENCE", "200ms")
+    monkeypatch.setattr("ocucb.lab.runners.dask.CONNECT_TIMEOUT", "200ms")
     with (
         pytest.raises(ParameterError, match=r"dask://127\.0\.0\.1:9 must be a scheduler that answers"),
         open_executor("dask://127.0.0.1:9"),

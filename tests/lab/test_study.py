@@ -106,7 +106,7 @@ def test_a_size_replaces_what_stands_above() -> None:
 
 
 WRONG = [
-    ("", "a study must have problems, got only nothing"),
+    ("", "a study must have problems, got nothing"),
     ("x = [", "a study must be TOML, but it breaks off"),
     (BASE + "polices = 3", "keys of a study are .* got 'polices'; did you mean 'policies'"),
     (BASE.replace("runs = 4\n", ""), "must have runs or precision, got neither for size quick"),

@@ -111,7 +111,7 @@ def test_open_requests_are_answered_before_the_end(sign: int, tmp_path: Path) ->
 
 
 def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
-    with Server(tmp_path, "--patience", "3000") as server:
+    with Server(tmp_path, "--request-timeout", "3000") as server:
         server.ask("POST", "/v1/experiments", server.key, json=COLOURS).raise_for_status()
         head = f"POST /v1/experiments/colours/decisions HTTP/1.1\r\nAuthorization: Bearer {server.key}"
         with open_request(server, f"{head}\r\nContent-Type: application/json", '{"count": 3}'):

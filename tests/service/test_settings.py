@@ -51,7 +51,7 @@ def test_flags_before_environment_before_file_before_default(tmp_path: Path) -> 
     settings = load_settings({"port": "100", "rate": None, "behind_tls": None}, environ, file)
     assert (settings.port, settings.rate, settings.batch, settings.waiting) == (100, 20, 3, 10_000)
     assert settings.behind_tls is False
-    assert type(settings.patience) is float
+    assert type(settings.request_timeout) is float
     assert load_settings({"behind_tls": True}, environ, file).behind_tls is True
 
 
@@ -70,8 +70,8 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
         ("port", "0", 0),
         ("port", "65535", 65_535),
         ("largest_body", "2_000_000", 2_000_000),
-        ("patience", "2.5", 2.5),
-        ("patience", "3", 3.0),
+        ("request_timeout", "2.5", 2.5),
+        ("request_timeout", "3", 3.0),
         ("behind_tls", "True", True),
         ("behind_tls", "1", True),
         ("behind_tls", "off", False),
@@ -98,9 +98,9 @@ BAD = [
     ("port", "1.0", "a whole number from 0 to 65,535, got '1.0'"),
     ("port", "", "a whole number from 0 to 65,535, got ''"),
     ("rate", "9" * 5000, "a whole number from 1 to 1,000,000,000, got str of 5002 characters"),
-    ("patience", "nan", "a number from 0.01 to 3,600, got nan"),
-    ("patience", "inf", "a number from 0.01 to 3,600, got inf"),
-    ("patience", "0", "a number from 0.01 to 3,600, got 0.0"),
+    ("request_timeout", "nan", "a number from 0.01 to 3,600, got nan"),
+    ("request_timeout", "inf", "a number from 0.01 to 3,600, got inf"),
+    ("request_timeout", "0", "a number from 0.01 to 3,600, got 0.0"),
     ("behind_tls", "maybe", "true or false, got 'maybe'"),
     ("log_level", "loud", "one of debug, info, warning, error, got 'loud'"),
     ("host", "", "an address or a name of this machine, got ''"),
@@ -130,7 +130,7 @@ def test_a_bad_value_is_one_line_that_says_where_it_stands(name: str, text: str,
         ('port = "8000"', "port in file FILE must be a whole number from 0 to 65,535, got '8000'"),
         ("port = 8000.0", "port in file FILE must be a whole number from 0 to 65,535, got 8000.0"),
         ("port = true", "port in file FILE must be a whole number from 0 to 65,535, got True"),
-        ("patience = true", "patience in file FILE must be a number from 0.01 to 3,600, got True"),
+        ("request_timeout = true", "request_timeout in file FILE must be a number from 0.01 to 3,600, got True"),
         ("behind_tls = 1", "behind_tls in file FILE must be true or false, got 1"),
         ("host = ['a']", "host in file FILE must be an address or a name of this machine, got ['a']"),
         ("[port]\na = 1", "port in file FILE must be a whole number from 0 to 65,535, got {'a': 1}"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ocucb.lab import Progress as Event
 
 LINE_INTERVAL = 5.0  # seconds between lines where there is no terminal
-PATIENCE = 2.0  # seconds after which a slow start is explained
+SLOW_START_SECONDS = 2.0  # seconds after which a slow start is explained
 SETTLED = 1.0  # seconds after which the first shards say how fast the rest will be
 WIDEST = 26  # characters of what is being played
 STARTING, COMPILING = "starting", "starting, may compile"  # it does the first time
@@ -157,7 +157,7 @@ class _Doing(ProgressColumn):
     """What is being played; before the first shard, why it takes so long."""
 
     def render(self, task: Task) -> Text:
-        waiting = COMPILING if (task.elapsed or 0.0) > PATIENCE else STARTING
+        waiting = COMPILING if (task.elapsed or 0.0) > SLOW_START_SECONDS else STARTING
         return Text(task.description or waiting, style="bold", no_wrap=True, overflow="ellipsis")
 
 

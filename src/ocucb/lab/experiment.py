@@ -1,4 +1,4 @@
-"""An experiment: which policies on which problems, for how long, how often. Data, checked at the door."""
+"""An experiment: which policies on which problems, for how long, how often. Data, checked when it is made."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class Experiment:
                 raise ParameterError(f"keys of an experiment are {', '.join(known)}, got {key!r}{suggest(key, known)}")
         for key in ("problems", "policies", "horizon"):
             if key not in data:
-                raise ParameterError(f"an experiment must have {key}, got only {', '.join(data) or 'nothing'}; add it")
+                raise ParameterError(f"an experiment must have {key}, got {', '.join(data) or 'nothing'}; add {key}")
         horizon = whole("horizon", data["horizon"], 2, "give the rounds of a run")
         data["problems"] = [read_problem(entry) for entry in _several("problems", data["problems"])]
         data["policies"] = read_policies(data["policies"], horizon)

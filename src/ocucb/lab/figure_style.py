@@ -108,7 +108,7 @@ def percent(share: float) -> str:
 
 
 def figure_style() -> Any:
-    """Return a context in which figures have the style of the house."""
+    """Return a context in which figures have the style of this project."""
     # The defaults first, so that a user's own settings change no figure.
     return matplotlib.style.context(["default", STYLE])
 

@@ -68,8 +68,8 @@ class Fleet(Policy):
 def check_fleet(fleet: Fleet, noise: Noise) -> None:
     """Raise one clear line for a fleet whose nodes cannot share by sums alone."""
     if noise.family().spreads or fleet.policy.rule().variance_bound is not None:
-        keeper = noise if noise.family().spreads else fleet.policy
+        reader = noise if noise.family().spreads else fleet.policy
         raise ParameterError(
-            f"nodes of a fleet share the sums of rewards, and {keeper} needs their spread; "
+            f"nodes of a fleet share the sums of rewards, and {reader} needs their spread; "
             "use OCUCBn() under Gaussian(scale)"
         )

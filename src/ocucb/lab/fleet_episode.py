@@ -27,7 +27,7 @@ from ocucb.uniforms import stream
 @kernel
 def fleet_episodes(
     nodes: Integers,
-    ledger_address: int,
+    overall_address: int,
     world_address: int,
     stride: int,
     every: int,
@@ -42,30 +42,30 @@ def fleet_episodes(
 ) -> None:
     """Play the runs first, first + 1, ... as `episodes` does, by the selectors at these addresses.
 
-    ledger : a selector that chooses nothing, and has the pulls of all nodes.
+    overall : a selector that chooses nothing, and has the pulls of all nodes.
     counts, totals : a row for each node, rewards that it has not shared; and one more, those that all have shared.
     """
-    ledger, world = state_at(ledger_address), world_at(world_address)
+    overall, world = state_at(overall_address), world_at(world_address)
     means = world.stretches
     for row in range(len(regret)):
         run, t = first + row, 0
-        begin_run(ledger, world, seed, run, means + row * stride)
+        begin_run(overall, world, seed, run, means + row * stride)
         for node in range(len(nodes)):
             reset(state_at(nodes[node]), (choice_seed(seed, run) + node) & 0x7FFFFFFFFFFFFFFF)
         counts[:, :] = 0
         totals[:, :] = 0.0
         for i in range(len(checkpoints)):
-            _play_rounds(nodes, ledger, world, every, seed, run, t, checkpoints[i], counts, totals, choices[row])
+            _play_rounds(nodes, overall, world, every, seed, run, t, checkpoints[i], counts, totals, choices[row])
             t = checkpoints[i]
-            regret[row, i] = regret_of(world, ledger)
+            regret[row, i] = regret_of(world, overall)
         for arm in range(world.arms):
-            pulls[row, arm] = int(pulls_of(ledger, arm))
+            pulls[row, arm] = int(pulls_of(overall, arm))
 
 
 @kernel
 def _play_rounds(
     nodes: Integers,
-    ledger: State,
+    overall: State,
     world: World,
     every: int,
     seed: int,
@@ -81,14 +81,14 @@ def _play_rounds(
     rewards, delays = run_key(seed, run), delay_key(seed, run)
     while t < end:
         if t >= world.next_change:
-            change_means(world, ledger, t)
+            change_means(world, overall, t)
         node = t % len(nodes)
         state = state_at(nodes[node])
         rebuild_if_stale(state)
         arm = pick(state)
         add_pull(state, arm)
-        add_pull(ledger, arm)
-        number = int(pulls_of(ledger, arm))
+        add_pull(overall, arm)
+        number = int(pulls_of(overall, arm))
         got = reward(world.quantile, stream(rewards, arm), number, places[arm], reals(world.family))
         if world.delay:
             send(world, t, arm, got, stream(delays, arm), number)

@@ -89,7 +89,7 @@ def _kind_of_launch(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
 
 
 def play_in_launches(shards: Sequence[Shard]) -> Iterator[list[tuple[int, Outcome]]]:
-    """Play shards that are all fit, in as few launches as memory and patience allow; yield what came of each launch.
+    """Play shards that are all fit, in as few launches as memory and time allow; yield what came of each launch.
 
     That is some of the shards, by their places, with their outcomes.
     """

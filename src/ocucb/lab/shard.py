@@ -64,11 +64,11 @@ def play(shard: Shard) -> Outcome:
 
 def _play_fleet(shard: Shard, fleet: Fleet, world: WorldMemory, checkpoints: Integers, outcome: Outcome) -> None:
     nodes = [_selector(shard, fleet.rule()) for _ in range(fleet.nodes)]
-    ledger = _selector(shard, Uniform().rule())
+    overall = _selector(shard, Uniform().rule())
     shape = fleet.nodes + 1, shard.problem.arms
     fleet_episodes(
         np.array([node.address for node in nodes], dtype=np.int64),
-        ledger.address,
+        overall.address,
         world.address,
         world.stride,
         fleet.every,

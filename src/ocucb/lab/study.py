@@ -162,7 +162,7 @@ def _at(parameter: str, value: float, template: Mapping[str, Any]) -> Experiment
 
 
 def _experiment(template: Mapping[str, Any]) -> Experiment:
-    """Return an experiment by its own door, so that its rules are written once."""
+    """Return an experiment, made by its own constructor, so that its checks are written once."""
     import tomli_w  # noqa: PLC0415 - as in Experiment
 
     data = dict(template)
@@ -205,7 +205,7 @@ def _complete(size: Size, template: Mapping[str, Any], sweep: Sweep | None) -> N
     """Raise if a key is missing without which there is no experiment."""
     for key in ("problems", "policies", "horizon"):
         if key not in template and not (key == HORIZON and sweep is not None and sweep.parameter == HORIZON):
-            raise ParameterError(f"a study must have {key}, got only {', '.join(template) or 'nothing'}; add it")
+            raise ParameterError(f"a study must have {key}, got {', '.join(template) or 'nothing'}; add {key}")
     if "runs" not in template and "precision" not in template:
         raise ParameterError(f"a study must have runs or precision, got neither for size {size}; add runs = 100")
 

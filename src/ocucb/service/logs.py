@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-OURS = ("ocucb", "uvicorn")  # others are heard only when they warn
+OURS = ("ocucb", "uvicorn")  # others are logged only when they warn
 
 
 class JsonLines(logging.Formatter):
@@ -50,7 +50,7 @@ class TextLines(logging.Formatter):
 def start_logs(level: str, form: str, stream: TextIO | None = None) -> None:
     """Send everything that is logged in this process to `stream`, standard error if not given, in one form.
 
-    `level` is the least that is heard; `form` is text, json, or auto, which looks whether a person is there.
+    `level` is the least that is logged; `form` is text, json, or auto, which looks whether a person is there.
     """
     out = sys.stderr if stream is None else stream
     text = form == "text" or (form == "auto" and out.isatty())

@@ -23,8 +23,8 @@ MAX_REMEMBERED_HOMES = 100_000
 logger = logging.getLogger(__name__)
 
 
-class _Heard:
-    """A node, and when its heart was last seen to beat, by our own clock."""
+class _SeenNode:
+    """A node, and when its heartbeat was last seen to change, by our own clock."""
 
     def __init__(self, record: NodeRecord) -> None:
         self.record, self.at = record, time.monotonic()
@@ -41,7 +41,7 @@ class NodeDirectory:
     def __init__(self, store: Store, address: str, as_nginx: bool = False) -> None:
         self._store, self._choose = store, choose_as_nginx if as_nginx else choose_home
         self._own = NodeRecord(secrets.token_hex(8), address.rstrip("/"), 0)
-        self._heard: dict[str, _Heard] = {}
+        self._seen: dict[str, _SeenNode] = {}
         self._live: tuple[NodeRecord, ...] = ()
         self._homes: dict[str, NodeRecord | None] = {}
         self._stop = threading.Event()
@@ -54,7 +54,7 @@ class NodeDirectory:
 
     @property
     def live(self) -> tuple[NodeRecord, ...]:
-        """The other nodes that are heard of."""
+        """The other nodes whose heartbeats are seen to change."""
         return self._live
 
     def start(self) -> NodeDirectory:
@@ -84,7 +84,7 @@ class NodeDirectory:
         return homes.get(experiment)
 
     def refresh(self) -> None:
-        """Let the heart beat once, and read whose others do."""
+        """Write a heartbeat, and read those of the other nodes."""
         self._own = self._own._replace(heartbeat=self._own.heartbeat + 1)
         with self._store.write() as transaction:
             beat(transaction, self._own)
@@ -93,22 +93,22 @@ class NodeDirectory:
                 remove_node(transaction, silent)
 
     def _take_in(self, found: list[NodeRecord]) -> list[NodeRecord]:
-        """Note who is heard of; return those who have been silent for so long that they can be forgotten."""
+        """Note whose heartbeat has changed; return those whose has not for so long that they can be forgotten."""
         now, silent = time.monotonic(), []
         others = [record for record in found if record.name != self._own.name]
         for record in others:
-            heard = self._heard.get(record.name)
-            if heard is None or heard.record.heartbeat != record.heartbeat:
-                self._heard[record.name] = _Heard(record)
-            elif now - heard.at > FORGET_SECONDS:
+            seen = self._seen.get(record.name)
+            if seen is None or seen.record.heartbeat != record.heartbeat:
+                self._seen[record.name] = _SeenNode(record)
+            elif now - seen.at > FORGET_SECONDS:
                 silent.append(record)
         names = {record.name for record in others}
-        self._heard = {name: heard for name, heard in self._heard.items() if name in names}
+        self._seen = {name: seen for name, seen in self._seen.items() if name in names}
         self._set_live(now)
         return silent
 
     def _set_live(self, now: float) -> None:
-        live = tuple(heard.record for heard in self._heard.values() if now - heard.at <= DEAD_SECONDS)
+        live = tuple(seen.record for seen in self._seen.values() if now - seen.at <= DEAD_SECONDS)
         if [(node.name, node.address) for node in live] != [(node.name, node.address) for node in self._live]:
             logger.info("nodes that serve", extra={"fields": {"others": [node.address for node in live]}})
             self._live, self._homes = live, {}

@@ -174,7 +174,7 @@ def _config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config:
         backlog=BACKLOG,
         limit_concurrency=settings.connections,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=math.ceil(settings.patience) + 1,
+        timeout_graceful_shutdown=math.ceil(settings.request_timeout) + 1,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies,
     )

@@ -106,7 +106,7 @@ class Settings:
         20_000_000, "Bytes in the body of an import, or of a new experiment.", low=1000, high=1_000_000_000
     )
     rate: int = setting(20_000, "Requests per second and key.", low=1, high=1_000_000_000)
-    patience: float = setting(10.0, "Seconds until a request is answered 503.", low=0.01, high=3600)
+    request_timeout: float = setting(10.0, "Seconds until a request is answered 503.", low=0.01, high=3600)
     connections: int = setting(1000, "Connections at once; those above it are answered 503.", low=1, high=1_000_000)
     cached_experiments: int = setting(
         1000, "Experiments in memory at once; others are read when asked for.", low=1, high=1_000_000

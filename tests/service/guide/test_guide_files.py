@@ -46,7 +46,7 @@ def test_the_unit_gives_the_service_its_environment_and_time_to_stop(machine: Ma
     unit = blocks("ini")[UNIT]
     assert "EnvironmentFile=/etc/ocucb/ocucb.env\n" in unit
     assert "ExecStart=/opt/ocucb/venv/bin/ocucb serve --port %i\n" in unit
-    assert number(r"^TimeoutStopSec=(\d+)$", unit) > 3 * settings_of(machine).patience
+    assert number(r"^TimeoutStopSec=(\d+)$", unit) > 3 * settings_of(machine).request_timeout
     assert stat.S_IMODE(machine.path("/etc/ocucb/ocucb.env").stat().st_mode) == 0o600
 
 
@@ -57,7 +57,7 @@ def test_the_settings_and_nginx_agree(machine: Machine) -> None:
     assert settings.trusted_proxies == settings.host == "127.0.0.1"
     assert number(r"client_max_body_size (\d+);", nginx) == settings.largest_import
     assert number(r"max_conns=(\d+) ", nginx) < settings.connections
-    assert number(r"proxy_read_timeout (\d+)s;", nginx) > settings.patience
+    assert number(r"proxy_read_timeout (\d+)s;", nginx) > settings.request_timeout
 
 
 @pytest.mark.parametrize("name", blocks("bash"))

@@ -243,7 +243,7 @@ def test_a_lane_apart_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(ask()) == [1, 6, 1]
 
 
-def test_a_node_that_is_not_heard_of_is_no_home(postgresql: str) -> None:
+def test_a_node_whose_heartbeat_stops_is_no_home(postgresql: str) -> None:
     store = Store(postgresql, PATIENT)
     store.migrate()
     one, other = NodeDirectory(store, "http://127.0.0.1:1"), NodeDirectory(store, "http://127.0.0.1:2")
@@ -251,18 +251,18 @@ def test_a_node_that_is_not_heard_of_is_no_home(postgresql: str) -> None:
         node.refresh()
     assert [node.address for node in one.live] == ["http://127.0.0.1:2"]
     homes = {name: one.home(name) for name in NAMES}
-    heard = one._heard[other.name]
-    heard.at -= 2.5  # as if so many seconds had passed
+    seen = one._seen[other.name]
+    seen.at -= 2.5  # as if so many seconds had passed
     one.refresh()
     assert one.live == ()
     assert all(one.home(name) is None for name in NAMES)
     other.refresh()
     one.refresh()
     assert {name: _name(one.home(name)) for name in NAMES} == {name: _name(home) for name, home in homes.items()}
-    one._heard[other.name].at -= 100.0
+    one._seen[other.name].at -= 100.0
     one.refresh()
     one.refresh()
-    assert other.name not in one._heard
+    assert other.name not in one._seen
     store.close()
 
 

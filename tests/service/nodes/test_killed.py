@@ -27,7 +27,7 @@ from service.postgresql import PostgreSQL
 from service.server import NO_TLS, environment
 from service.test_crashes import check
 
-WORDS = ("--sweep", "0.05", "--snapshot", "200", "--patience", "20", "--log-level", "error")
+WORDS = ("--sweep", "0.05", "--snapshot", "200", "--request-timeout", "20", "--log-level", "error")
 
 
 class Servers:

@@ -13,7 +13,7 @@ from service.page.site import Site
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with Site(tmp_path_factory.mktemp("site"), "--logins", "1000", "--patience", "60") as running:
+    with Site(tmp_path_factory.mktemp("site"), "--logins", "1000", "--request-timeout", "60") as running:
         yield running
 
 

@@ -8,7 +8,7 @@ from ocucb import Bernoulli, Discount, EpsilonGreedy, ThompsonSampling, Window
 from ocucb.service.requests import Inspect, Reward, SetStatus
 from ocucb.service.web.page.arms import Sorting
 from ocucb.service.web.page.latest import read_latest
-from ocucb.service.web.page.summary import Summary, describe_memory
+from ocucb.service.web.page.summary import ExperimentSummary, describe_memory
 from service.helpers import ManualClock, Node
 
 
@@ -17,7 +17,7 @@ def test_remembered_means_and_no_verdict(tmp_path: Path) -> None:
     node.create(noise=Bernoulli(), memory=Window(4))
     for arm, reward in (("red", 1.0), ("green", 1.0), ("blue", 0.0), ("blue", 1.0), ("green", 1.0)):
         node.ask(Reward(node.decide(among=(arm,)).id, reward))
-    summary = Summary(node.ask(Inspect("colours")))
+    summary = ExperimentSummary(node.ask(Inspect("colours")))
     assert ("Memory", "the last 4 decisions") in summary.facts
     assert summary.verdict[0] == "No verdict."
     assert summary.panels[2].chart is None

@@ -20,7 +20,7 @@ from ocucb.service.replies import View
 from ocucb.service.web.page import history_charts, regret
 from ocucb.service.web.page.arms import ARMS_PER_PAGE, COLUMNS, REMEMBERING_COLUMNS, ArmsTable, Sorting
 from ocucb.service.web.page.charts import ChartBand, ChartLine, assign_colours, draw_lines, draw_stack
-from ocucb.service.web.page.summary import Summary
+from ocucb.service.web.page.summary import ExperimentSummary
 from ocucb.theory.bounds import finite_time_sum
 
 
@@ -233,21 +233,21 @@ def test_colours_are_different_and_seldom_change() -> None:
 
 
 def test_a_glance_at_every_stage() -> None:
-    empty = Summary(view([math.nan, math.nan], [0, 0]))
+    empty = ExperimentSummary(view([math.nan, math.nan], [0, 0]))
     assert [panel.chart for panel in empty.panels] == [None, None, None]
     assert empty.leader is None
     assert empty.mean_text == "–"
-    waiting = Summary(view([math.nan, math.nan], [1, 1], [span({"a": 1, "b": 1})]))
+    waiting = ExperimentSummary(view([math.nan, math.nan], [1, 1], [span({"a": 1, "b": 1})]))
     assert [panel.chart is None for panel in waiting.panels] == [False, True, True]
     assert waiting.pending == 2
     spans = [span({"a": 8, "b": 2}, total=5.0, rewards=10)]
-    played = Summary(view([0.5, 0.25], [8, 2], spans))
+    played = ExperimentSummary(view([0.5, 0.25], [8, 2], spans))
     assert all(panel.chart for panel in played.panels)
     assert (played.mean, played.total, played.rewards) == (0.5, 5.0, 10)
     assert played.styles == {"a": "c0", "b": "c1"}
-    huge = Summary(view([1e308, -1e308], [8, 2], [span({"a": 8, "b": 2}, total=math.inf, rewards=10)]))
+    huge = ExperimentSummary(view([1e308, -1e308], [8, 2], [span({"a": 8, "b": 2}, total=math.inf, rewards=10)]))
     assert [panel.chart is None for panel in huge.panels] == [False, True, True]
-    listed = Summary(view([0.5, 0.25], [8, 2], spans)._replace(arms=()))
+    listed = ExperimentSummary(view([0.5, 0.25], [8, 2], spans)._replace(arms=()))
     assert (listed.decisions, listed.leader) == (10, history_charts.Leader("a", 0.8, 10))
 
 
@@ -260,7 +260,7 @@ def test_absurd_numbers_can_be_shown(noise: Noise, size: float) -> None:
     what = view(means, [3, 3, 3], spans, definition=Definition("any", ("a", "b", "c"), noise=noise, seed=1))
     if noise.family().spreads:
         what = what._replace(spreads=(size, 0.0, 1.0))
-    summary = Summary(what._replace(indices=(math.inf, -math.inf, size)))
+    summary = ExperimentSummary(what._replace(indices=(math.inf, -math.inf, size)))
     for column in COLUMNS:
         rows = summary.arms.page(Sorting(column.name)).rows
         assert {row.arm for row in rows} == {"a", "b", "c"}
@@ -271,24 +271,24 @@ def test_absurd_numbers_can_be_shown(noise: Noise, size: float) -> None:
 
 def test_the_caption_of_regret_says_what_it_is() -> None:
     spans = [span({"a": 50, "b": 50}, total=50.0, rewards=100)]
-    ours = Summary(view([1.0, 0.0], [50, 50], spans)).panels[2].caption
+    ours = ExperimentSummary(view([1.0, 0.0], [50, 50], spans)).panels[2].caption
     assert "not a bound" in ours
     assert "estimated today" in ours
     assert "about OCUCB-n" not in ours
     other = Definition("any", ("a", "b"), UCB(), seed=1)
-    theirs = Summary(view([1.0, 0.0], [50, 50], spans, definition=other)).panels[2].caption
+    theirs = ExperimentSummary(view([1.0, 0.0], [50, 50], spans, definition=other)).panels[2].caption
     assert "about OCUCB-n, and this is ucb" in theirs
-    same = Summary(view([1.0, 1.0], [50, 50], spans)).panels[2].caption
+    same = ExperimentSummary(view([1.0, 1.0], [50, 50], spans)).panels[2].caption
     assert "too close" in same
 
 
 def test_a_retired_arm_stays_in_the_regret() -> None:
     spans = [span({"a": 50, "b": 30, "c": 20}, total=50.0, rewards=100)]
-    before = Summary(view([1.0, 0.5, 0.0], [50, 30, 20], spans)).panels[2]
-    after = Summary(
+    before = ExperimentSummary(view([1.0, 0.5, 0.0], [50, 30, 20], spans)).panels[2]
+    after = ExperimentSummary(
         view([1.0, 0.5], [50, 30], spans, retired=("c",), retired_pulls=(20,), retired_means=(0.0,))
     ).panels[2]
-    better = Summary(
+    better = ExperimentSummary(
         view([1.0, 0.5], [50, 30], spans, retired=("c",), retired_pulls=(20,), retired_means=(9.0,))
     ).panels[2]
     assert before.words == after.words == "About 35 so far."

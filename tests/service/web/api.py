@@ -48,7 +48,7 @@ class Api:
         self.store.migrate()
         self.access = Access(self.store, now)
         self.engine = Engine(self.store, now, limits, self.access).start()
-        self.settings = Settings(**{"patience": PATIENCE, **settings})
+        self.settings = Settings(**{"request_timeout": PATIENCE, **settings})
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.directory = NodeDirectory(self.store, self.url).start() if advertised else None

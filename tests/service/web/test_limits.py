@@ -69,7 +69,7 @@ def test_nobody_without_a_key_can_send_a_body(lasting: Api) -> None:
 
 
 def test_a_slow_body_is_not_waited_for(serve: Callable[..., Api]) -> None:
-    api = serve(patience=0.2)
+    api = serve(request_timeout=0.2)
     with api.raw() as connection:
         head = f"POST /v1/rewards HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.admin}\r\nContent-Length: 9\r\n\r\n"
         connection.sendall(head.encode() + b"{")

@@ -10,10 +10,10 @@ from ocucb.cli.console import new_console, print_paths
 from ocucb.errors import ParameterError
 from ocucb.explain import write_page
 
-PAGE = Path("ocucb-explain.html")
+OUTPUT = Path("ocucb-explain.html")
 
 
-def explain(output: Path = PAGE) -> None:
+def explain(output: Path = OUTPUT) -> None:
     """Write a page that shows OCUCB-n at work beside UCB and MOSS: drag the means, step or play.
 
     It needs no network. On a terminal it is opened in the browser, if there is one.

@@ -13,7 +13,7 @@ from ocucb.cli.options import Count, Place
 from ocucb.errors import OcucbError
 
 OUTPUT = Path("ocucb-paper")
-PAGE = "paper.html"
+PAGE_FILE = "paper.html"
 Numbers = Annotated[tuple[Count, ...], Parameter(consume_multiple=True, metavar="NUMBER", show_default=False)]
 
 
@@ -53,8 +53,8 @@ def paper(
     results = execute_checks(claims, effort, executor)
     console = new_console()
     print_results(console, results)
-    write_page(results, effort, output / PAGE)
-    print_paths(console, [output / PAGE])
+    write_page(results, effort, output / PAGE_FILE)
+    print_paths(console, [output / PAGE_FILE])
     broken = [f"{result.name}: {result.error}" for result in results if result.finding is None]
     if broken:
         raise OcucbError(f"{len(broken)} of {len(results)} checks did not finish; {'; '.join(broken)}")

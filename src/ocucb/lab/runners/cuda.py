@@ -15,7 +15,7 @@ from ocucb.lab.gpu_shards import play_in_launches, unfit
 from ocucb.lab.shard import Shard, play
 
 Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+Returned = TypeVar("Returned")
 
 TOGETHER = 4096  # shards at most
 
@@ -23,7 +23,7 @@ TOGETHER = 4096  # shards at most
 class CudaExecutor(Executor):
     """Plays shards on the GPU, and calls anything else, in one thread."""
 
-    patience = 0.0  # seconds to wait for another shard that could be played together with those that are there
+    gather_seconds = 0.0  # seconds to wait for another shard that could be played together with those that are there
 
     def __init__(self) -> None:
         self._max_workers = TOGETHER // 2  # as many shards are submitted as make a full launch
@@ -34,10 +34,10 @@ class CudaExecutor(Executor):
         self._thread = threading.Thread(target=self._work, name="ocucb-cuda", daemon=True)
         self._thread.start()
 
-    def submit(self, fn: Callable[Given, Answer], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Answer]:
+    def submit(self, fn: Callable[Given, Returned], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Returned]:
         if self._stopped:
             raise RuntimeError("cannot schedule new futures after shutdown")
-        future: Future[Answer] = Future()
+        future: Future[Returned] = Future()
         self._waiting.put((future, fn, args, kwargs))
         return future
 
@@ -68,7 +68,7 @@ class CudaExecutor(Executor):
                 if len(together) >= TOGETHER:
                     break
                 try:
-                    following = self._waiting.get(timeout=self.patience)
+                    following = self._waiting.get(timeout=self.gather_seconds)
                 except Empty:
                     break
                 if following is None:

@@ -30,7 +30,7 @@ def play_bundle(shards: Sequence[Shard]) -> list[Outcome]:
 class CudaClusterExecutor(CudaExecutor):
     """Has the workers of a cluster play shards on their GPUs, and call anything else."""
 
-    patience = 0.05  # what is submitted within this time goes together
+    gather_seconds = 0.05  # what is submitted within this time goes together
 
     def __init__(self, cluster: Executor) -> None:
         self._cluster = cluster

@@ -14,7 +14,7 @@ import distributed
 from ocucb.errors import ParameterError
 from ocucb.lab.runners.local import cores
 
-PATIENCE = "10s"
+CONNECT_TIMEOUT = "10s"
 
 # Untyped within.
 Client: Any = distributed.Client
@@ -32,7 +32,7 @@ def connect(address: str, with_gpu: bool = False) -> Iterator[Executor]:
             yield client.get_executor(pure=False)
         return
     try:
-        client = Client(f"tcp://{address}", timeout=PATIENCE, set_as_default=False)
+        client = Client(f"tcp://{address}", timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as problem:
         raise ParameterError(
             f"dask://{address} must be a scheduler that answers, got: {problem}; use dask://local, or start one with "

@@ -17,7 +17,7 @@ ray: Any = _ray  # typed in part only
 QUIET = {"log_to_driver": False, "logging_level": logging.WARNING}
 
 Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+Returned = TypeVar("Returned")
 
 
 def call(function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
@@ -35,11 +35,11 @@ class RayExecutor(Executor):
         if with_gpu and ray.cluster_resources().get("GPU", 0) < 1:
             raise ParameterError("cuda+ray needs a cluster with GPUs, got one without; use ray")
 
-    def submit(self, fn: Callable[Given, Answer], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Answer]:
+    def submit(self, fn: Callable[Given, Returned], /, *args: Given.args, **kwargs: Given.kwargs) -> Future[Returned]:
         reference = self._call.remote(fn, *args, **kwargs)
-        future: Future[Answer] = reference.future()
+        future: Future[Returned] = reference.future()
 
-        def settle(future: Future[Answer]) -> None:
+        def settle(future: Future[Returned]) -> None:
             self._futures.discard(future)
             if future.cancelled():
                 ray.cancel(reference)

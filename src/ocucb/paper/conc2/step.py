@@ -16,7 +16,7 @@ from ocucb.theory.confidence import confidence_scale
 special: Any = importlib.import_module("scipy.special")  # not typed
 
 PLAIN = 0.01  # a Δ to look at by hand, with d = 1, ρ = 1/2, λ = 1
-ROOM = 1e-9  # far more than rounding can do
+MARGIN = 1e-9  # far more than rounding can do
 
 
 def printed(gap: Floats, cap: float) -> Floats:
@@ -50,14 +50,14 @@ def run(effort: Effort, *, right: Callable[[Floats, float], Floats] = printed) -
             share = left(gap, cap, rho) / right(gap, cap)
             at, tried = int(np.argmax(share)), tried + gap.size
             rows.append((f"{rho:g}", f"{cap:g}", f"{share[at]:.4f}", f"{gap[at]:.3g}"))
-            if share[at] > 1.0 + ROOM and share[at] > worst:
+            if share[at] > 1.0 + MARGIN and share[at] > worst:
                 failed = example(float(gap[at]), cap, rho, right)
             worst = max(worst, float(share[at]))
-    if failed and (left(np.array([PLAIN]), 1.0, 0.5) > right(np.array([PLAIN]), 1.0) * (1.0 + ROOM)).all():
+    if failed and (left(np.array([PLAIN]), 1.0, 0.5) > right(np.array([PLAIN]), 1.0) * (1.0 + MARGIN)).all():
         failed = example(PLAIN, 1.0, 0.5, right)
     tables = (Table("Largest ratio of left to right", ("ρ", "λ", "ratio", "at Δ"), tuple(rows)),)
     outcome = f"The left side is up to {worst:.4f} times the right, over {tried:,} points with Δ down to 1e-106."
-    verdict = Verdict.FAILS if failed else Verdict.HOLDS if worst < 1.0 - ROOM else Verdict.OPEN
+    verdict = Verdict.FAILS if failed else Verdict.HOLDS if worst < 1.0 - MARGIN else Verdict.OPEN
     return Finding(verdict, outcome, 0.0, failed, tables)
 
 

@@ -12,7 +12,7 @@ from ocucb.service.stores.tables import nodes
 
 
 class NodeRecord(NamedTuple):
-    """A node: its name, the address at which others reach it, and how often its heart has beaten."""
+    """A node: its name, the address at which others reach it, and how many heartbeats it has written."""
 
     name: str
     address: str
@@ -35,12 +35,12 @@ def check_writing(transaction: Transaction) -> None:
 
 
 def list_nodes(transaction: Transaction) -> list[NodeRecord]:
-    """Return all nodes, also those that are not heard of any more, in order of name."""
+    """Return all nodes, also those that serve no more, in order of name."""
     query = select(*(nodes.c[name] for name in NodeRecord._fields)).order_by(nodes.c.name)
     return [NodeRecord(*row) for row in transaction.connection.execute(query)]
 
 
 def remove_node(transaction: Transaction, node: NodeRecord) -> None:
-    """Remove a node, unless its heart has beaten since."""
+    """Remove a node, unless it has written a heartbeat since."""
     query = delete(nodes).where(nodes.c.name == node.name, nodes.c.heartbeat == node.heartbeat)
     transaction.connection.execute(query)

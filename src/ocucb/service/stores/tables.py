@@ -5,7 +5,7 @@ unique index on `decision` is what makes every outcome count once. `experiments`
 is the row that a writer locks. `idempotency_keys`, `due` and `partial_rewards` find things quickly; `snapshots` is a
 cache. `archives` says where a log begins whose first part is in files. `api_keys` says who may do what; `access` is one
 row, whose version rises whenever they change. `audit` says who changed what. `nodes` are those that serve, each with
-the address at which the others reach it, and when it was last heard of.
+the address at which the others reach it, and how many heartbeats it has written.
 """
 
 from __future__ import annotations

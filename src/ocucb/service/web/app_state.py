@@ -55,9 +55,9 @@ class AppState:
 
     def start(self) -> None:
         """Begin to ask the engine, and other nodes, from the running event loop."""
-        patience = self.service.settings.patience
-        self.caller = LoopCaller(self.service.engine, patience)
-        self.forwarded_caller = LoopCaller(self.service.engine, min(patience, HOME_SECONDS))
+        request_timeout = self.service.settings.request_timeout
+        self.caller = LoopCaller(self.service.engine, request_timeout)
+        self.forwarded_caller = LoopCaller(self.service.engine, min(request_timeout, HOME_SECONDS))
         if self.service.directory is not None:
             self.forwarder = Forwarder(self.service.directory)
 
@@ -68,12 +68,12 @@ class AppState:
 
     async def with_timeout(self, work: Awaitable[Done]) -> Done:
         """Wait for work that does not go through the engine, but no longer than for that."""
-        patience = self.service.settings.patience
+        request_timeout = self.service.settings.request_timeout
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(request_timeout):
                 return await work
         except TimeoutError:
-            raise UnavailableError(f"no answer within {patience:g} seconds; try again") from None
+            raise UnavailableError(f"no answer within {request_timeout:g} seconds; try again") from None
 
     async def in_thread(self, work: Callable[..., Done], *given: Any) -> Done:
         """Do in a thread what would stop all other requests, and wait for it as `with_timeout`."""

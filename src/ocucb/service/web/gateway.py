@@ -318,7 +318,7 @@ class Gateway:
         return match
 
     async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:
-        seconds = self._settings.patience * max(1.0, most / self._settings.largest_body)
+        seconds = self._settings.request_timeout * max(1.0, most / self._settings.largest_body)
         context.body = await read_body(receive, context.headers, most, seconds)
         _check_media(context, policy)
 

@@ -27,11 +27,11 @@ async def readyz(context: Context) -> Ready:
 
     It is not ready while the database fails, nor while requests wait so long that they are answered 503.
     """
-    engine, patience = context.app_state.service.engine, context.app_state.service.settings.patience
+    engine, request_timeout = context.app_state.service.engine, context.app_state.service.settings.request_timeout
     trouble = engine.store_error
     if trouble is not None:
         raise StoreError("the database fails; the log says why", trouble.reason)
-    if engine.lag >= patience:
+    if engine.lag >= request_timeout:
         raise BusyError(f"requests have waited {engine.lag:.1f} seconds; try again")
     return Ready(
         waiting=engine.waiting,

@@ -61,7 +61,7 @@ class AnswerCounts(Collector):
         yield seconds
 
 
-class _Experiment:
+class _ExperimentCounter:
     """What was counted of one experiment."""
 
     __slots__ = ("created", "decisions", "reward_sum", "rewards")
@@ -78,7 +78,7 @@ class ExperimentCounts(Collector):
 
     def __init__(self) -> None:
         self._created = time.time()
-        self._experiments: dict[str, _Experiment] = {}
+        self._experiments: dict[str, _ExperimentCounter] = {}
 
     def decided(self, experiment: str, count: int) -> None:
         """Count decisions."""
@@ -92,9 +92,9 @@ class ExperimentCounts(Collector):
         found.rewards += 1
         found.reward_sum += value
 
-    def _add(self, experiment: str) -> _Experiment:
+    def _add(self, experiment: str) -> _ExperimentCounter:
         label = experiment if len(self._experiments) < MAX_EXPERIMENTS else OTHER_EXPERIMENTS
-        return self._experiments.setdefault(label, _Experiment())
+        return self._experiments.setdefault(label, _ExperimentCounter())
 
     def collect(self) -> Iterator[Metric]:
         """Yield the numbers as Prometheus has them."""

@@ -18,13 +18,13 @@ from ocucb.service.web.page.rendering import arm_value, path_of, sentence
 from ocucb.service.web.page.views import experiment_page, new_page
 
 UNPROCESSABLE = 422
-MAX_IDEMPOTENCY_KEY_LENGTH = 100
+MAX_FORM_KEY_LENGTH = 100
 
 
 async def create(session: PageSession) -> Response:
     """Create an experiment, or show what is wrong with it. The same form sent twice creates one."""
     form = read_form(session.request)
-    key = form.get("idempotency_key", "")[:MAX_IDEMPOTENCY_KEY_LENGTH]
+    key = form.get("idempotency_key", "")[:MAX_FORM_KEY_LENGTH]
     try:
         definition = await asyncio.to_thread(read_definition, form)
         try:

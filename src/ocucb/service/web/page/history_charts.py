@@ -27,7 +27,7 @@ class Leader(NamedTuple):
     of: int
 
 
-class Shares(NamedTuple):
+class ShareCurves(NamedTuple):
     """Shares of decisions: one column per bucket of the past, one row per arm, and last a row for all others.
 
     `edges` are decisions: bucket j reaches from edges[j] to edges[j + 1].
@@ -38,7 +38,7 @@ class Shares(NamedTuple):
     rows: Floats
 
 
-class Rewards(NamedTuple):
+class RewardCurve(NamedTuple):
     """The sum of rewards after so many decisions."""
 
     at: Floats
@@ -60,7 +60,7 @@ def leader(spans: Sequence[Span]) -> Leader | None:
     return Leader(arm, count / decisions, decisions)
 
 
-def shares(spans: Sequence[Span], most: int) -> Shares:
+def shares(spans: Sequence[Span], most: int) -> ShareCurves:
     """Return the shares of the arms with most decisions in all and of late, in buckets that hold several."""
     buckets = _buckets(spans)
     pulls = [_count(bucket) for bucket in buckets]
@@ -68,14 +68,14 @@ def shares(spans: Sequence[Span], most: int) -> Shares:
     sizes = np.array([sum(span.decisions for span in bucket) for bucket in buckets], dtype=np.float64)
     named = np.array([[count[arm] for count in pulls] for arm in arms], dtype=np.float64).reshape(len(arms), len(sizes))
     rows = np.vstack([named, sizes - named.sum(axis=0)]) / np.maximum(sizes, 1.0)
-    return Shares(np.concatenate([[0.0], np.cumsum(sizes)]), arms, rows)
+    return ShareCurves(np.concatenate([[0.0], np.cumsum(sizes)]), arms, rows)
 
 
-def rewards(spans: Sequence[Span]) -> Rewards:
+def rewards(spans: Sequence[Span]) -> RewardCurve:
     """Return how the rewards added up."""
     at = np.cumsum([0, *(span.decisions for span in spans)], dtype=np.float64)
     with np.errstate(over="ignore"):
-        return Rewards(at, np.cumsum([0.0, *(span.total for span in spans)]))
+        return RewardCurve(at, np.cumsum([0.0, *(span.total for span in spans)]))
 
 
 def _buckets(spans: Sequence[Span]) -> list[Sequence[Span]]:

@@ -34,7 +34,7 @@ class Panel(NamedTuple):
     caption: str
 
 
-class Summary:
+class ExperimentSummary:
     """A summary of an experiment. Without arms it knows only what the list of experiments shows."""
 
     def __init__(self, view: View) -> None:

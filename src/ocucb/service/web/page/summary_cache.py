@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ocucb.service.callers import LoopCaller
 from ocucb.service.requests import Inspect
-from ocucb.service.web.page.summary import Summary
+from ocucb.service.web.page.summary import ExperimentSummary
 
 MIN_INTERVAL = 1.0
 INTERVAL_PER_DURATION = 10.0
@@ -22,7 +22,7 @@ MAX_CACHED_ARMS = 500_000
 class _Cached(NamedTuple):
     """A summary, or the task that makes it, which also tells for how many seconds it is fresh."""
 
-    task: asyncio.Task[tuple[Summary, float]]
+    task: asyncio.Task[tuple[ExperimentSummary, float]]
     began: float
 
 
@@ -36,7 +36,7 @@ class SummaryCache:
         self._now = now
         self._cached: OrderedDict[tuple[str, bool], _Cached] = OrderedDict()
 
-    async def get(self, caller: LoopCaller, name: str, arms: bool = True) -> Summary:
+    async def get(self, caller: LoopCaller, name: str, arms: bool = True) -> ExperimentSummary:
         """Return an experiment as it was a moment ago at most. Without arms: what a list needs."""
         what = name, arms
         cached = self._cached.get(what)
@@ -57,10 +57,10 @@ class SummaryCache:
         cached = self._cached.get((name, True))
         return MIN_INTERVAL if cached is None or not _has_summary(cached) else cached.task.result()[1]
 
-    async def _ask(self, caller: LoopCaller, name: str, arms: bool) -> tuple[Summary, float]:
+    async def _ask(self, caller: LoopCaller, name: str, arms: bool) -> tuple[ExperimentSummary, float]:
         began = self._now()
         view = await caller.ask(Inspect(name, arms))
-        summary = await asyncio.to_thread(Summary, view)
+        summary = await asyncio.to_thread(ExperimentSummary, view)
         return summary, min(MAX_INTERVAL, max(MIN_INTERVAL, INTERVAL_PER_DURATION * (self._now() - began)))
 
     def _is_fresh(self, cached: _Cached) -> bool:

@@ -25,7 +25,7 @@ from ocucb.service.web.page.arms import REMEMBERING_COLUMNS, Sorting
 from ocucb.service.web.page.forms import DEFAULTS, MEMORIES_IN_WORDS, SECONDS, parameters_of
 from ocucb.service.web.page.latest import read_latest
 from ocucb.service.web.page.page_session import PageSession
-from ocucb.service.web.page.summary import Summary
+from ocucb.service.web.page.summary import ExperimentSummary
 
 EXPERIMENTS_PER_PAGE = 25
 PATIENCE_PER_EXPERIMENT = 2.0  # seconds; one that another node has locked would be waited for much longer
@@ -182,7 +182,7 @@ async def update_experiment(session: PageSession) -> Response:
     return await session.render("experiment_live.html", **await _live(session, summary))
 
 
-async def _live(session: PageSession, summary: Summary) -> dict[str, Any]:
+async def _live(session: PageSession, summary: ExperimentSummary) -> dict[str, Any]:
     sorting = _sorting(session.request)
     page = await asyncio.to_thread(summary.arms.page, sorting)
     sorting = sorting._replace(page=page.page)
