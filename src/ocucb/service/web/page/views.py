@@ -28,7 +28,7 @@ from ocucb.service.web.page.page_session import PageSession
 from ocucb.service.web.page.summary import ExperimentSummary
 
 EXPERIMENTS_PER_PAGE = 25
-PATIENCE_PER_EXPERIMENT = 2.0  # seconds; one that another node has locked would be waited for much longer
+MAX_SECONDS_PER_EXPERIMENT = 2.0  # seconds; one that another node has locked would be waited for much longer
 CHANGES_PER_PAGE = 50
 MAX_QUERY_LENGTH = 200
 NO_CONTENT = 204
@@ -83,11 +83,11 @@ async def _list(session: PageSession) -> dict[str, Any]:
     }
 
 
-async def _row(session: PageSession, name: str) -> Summary | UnreadSummary | None:
+async def _row(session: PageSession, name: str) -> ExperimentSummary | UnreadSummary | None:
     """Return what the list says of an experiment; one that cannot be read keeps no other from being shown."""
     try:
         summary = session.resources.summaries.get(session.caller, name, arms=False)
-        return await asyncio.wait_for(summary, PATIENCE_PER_EXPERIMENT)
+        return await asyncio.wait_for(summary, MAX_SECONDS_PER_EXPERIMENT)
     except UnknownExperimentError:  # it was deleted just now
         return None
     except DamagedError:
