@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import NoneType
 from typing import Any
 
 import psycopg
@@ -131,6 +132,7 @@ def test_many_of_several_experiments_are_asked_for_at_once(start: Callable[..., 
     node, names = start(), ["first", "second"]
     for name in names:
         node.create(name, sticky=60.0)
+    node.play(3, "second")  # so that the same units are at other places of the two logs
     asked = [(name, f"unit {number}") for number in range(150) for name in names]
     by_unit = [Decide(name, unit=unit) for name, unit in asked]
     by_key = [Decide(name, idempotency_key=unit) for name, unit in asked]
@@ -144,6 +146,23 @@ def test_many_of_several_experiments_are_asked_for_at_once(start: Callable[..., 
     outcomes = [[one.result().outcome for one in ask_together(node, *rewards)] for _ in range(2)]
     assert outcomes == [["counted"] * 300, ["repeated"] * 300]
     assert all(node.replay(name).verified for name in names)
+
+
+@pytest.mark.parametrize("sticky", [None, 60.0])
+def test_an_entry_that_cannot_be_read_fails_only_what_refers_to_it(
+    start: Callable[..., Node], sticky: float | None
+) -> None:
+    node, names = start(), ["first", "second"]
+    for name in names:
+        node.create(name, sticky=sticky)
+    made = [node.decide(name, unit="somebody") for name in names]
+    with node.store.write() as transaction:
+        transaction.connection.execute(update(log).where(log.c.experiment == 1, log.c.seq == 2).values(arm="no JSON"))
+    rewards = ask_together(node, *(Reward(one.id, 0.5) for one in made), Decide("first"), Decide("second"))
+    assert [type(one.error) for one in rewards] == [DamagedError, NoneType, NoneType, NoneType]
+    again = ask_together(node, *(Decide(name, unit="somebody") for name in names))
+    assert [type(one.error) for one in again] == [NoneType if sticky is None else DamagedError, NoneType]
+    assert node.replay("second").verified
 
 
 def test_windows_close_beside_a_damaged_experiment(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from ocucb.service.errors import (
     ArchivedDecisionError,
@@ -24,6 +24,9 @@ from ocucb.service.requests import Correct, Create, Decide, Expire, ImportLog, R
 from ocucb.service.stores import Transaction, partial_rewards, retention
 from ocucb.service.stores.audit import Change, add_changes
 from ocucb.service.stores.store import ENTRIES_PER_PAGE, DecisionAndOutcome, ScopedKey
+
+_Part = TypeVar("_Part", int, str)
+_Found = TypeVar("_Found")
 
 
 class NotLoadedError(Exception):
@@ -52,7 +55,8 @@ class Batch:
         self.locked: dict[Target, int] = {}
         self._to_load: dict[Target, str] = {}
         self.idempotency_records: dict[ScopedKey, IdempotencyRecord] = {}
-        self.last_decisions: dict[tuple[int, str], Entry] = {}
+        self._last_decisions: dict[tuple[int, str], Entry] = {}
+        self._unreadable: dict[int, LogError] = {}
         self.found_decisions: dict[tuple[int, int], DecisionAndOutcome] = {}
         self._records_before: dict[int, ExperimentRecord] = {}
         self._entries: list[tuple[int, Entry]] = []
@@ -157,9 +161,35 @@ class Batch:
         if keys:
             self.idempotency_records = self.transaction.find_idempotency_keys(sorted(keys))
         if units:
-            self.last_decisions = self.transaction.find_last_decisions(sorted(units))
+            self._last_decisions = self._find(self.transaction.find_last_decisions, units)
         if decisions:
-            self.found_decisions = self.transaction.find_decisions(sorted(decisions))
+            self.found_decisions = self._find(self.transaction.find_decisions, decisions)
+
+    def _find(
+        self,
+        find: Callable[[Sequence[tuple[int, _Part]]], dict[tuple[int, _Part], _Found]],
+        wanted: set[tuple[int, _Part]],
+    ) -> dict[tuple[int, _Part], _Found]:
+        """Return what is found of (experiment, ...); if an entry cannot be read, that of the other experiments."""
+        try:
+            return find(sorted(wanted))
+        except LogError:
+            found = {}
+            for experiment in {experiment for experiment, _ in wanted}:
+                try:
+                    found.update(find(sorted(one for one in wanted if one[0] == experiment)))
+                except LogError as error:
+                    self._unreadable[experiment] = error
+            return found
+
+    def _check_readable(self, state: ExperimentState) -> None:
+        if state.id in self._unreadable:
+            raise DamagedError(state.name, str(self._unreadable[state.id]))
+
+    def last_decision(self, state: ExperimentState, unit: str) -> Entry | None:
+        """Return the last decision for a unit, if decisions stick to their units."""
+        self._check_readable(state)
+        return self._last_decisions.get((state.id, unit))
 
     def _catch_up(self, record: ExperimentRecord, new_entries: list[Entry] | None) -> None:
         state = self.by_id[record.id]
@@ -208,6 +238,8 @@ class Batch:
         if parts is None or state is None or (visible is not None and state.name not in visible):
             raise UnknownDecisionError
         found = self.found_decisions.get((state.id, parts.seq))
+        if found is None:
+            self._check_readable(state)
         if found is None and (base := retention.find_base(self.transaction, state.id)) and parts.seq <= base.seq:
             raise ArchivedDecisionError(base.seq)
         if found is None or not parts.matches(found[0]):
@@ -228,7 +260,7 @@ class Batch:
             if entry.deadline is not None:
                 self._due.append((state.id, entry.seq, entry.deadline))
             if entry.unit is not None and state.definition.sticky is not None:
-                self.last_decisions[state.id, entry.unit] = entry
+                self._last_decisions[state.id, entry.unit] = entry
 
     def add_outcome(self, state: ExperimentState, decision: Entry, outcome: Entry) -> None:
         """Note the outcome of a decision, to be written."""

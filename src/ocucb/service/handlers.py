@@ -129,7 +129,7 @@ def _look_for_winner(batch: Batch, state: ExperimentState, confidence: float) ->
 def _find_sticky(batch: Batch, state: ExperimentState, unit: str) -> Entry | None:
     """Return the decision that a unit gets again, if there is one."""
     window = state.definition.sticky
-    entry = None if window is None else batch.last_decisions.get((state.id, unit))
+    entry = None if window is None else batch.last_decision(state, unit)
     if entry is None or window is None or _is_retired(state, entry.arm):
         return None
     if entry.deadline is not None and batch.now > entry.deadline:  # its reward would be refused
