@@ -189,7 +189,7 @@ def test_nginx_that_hashes_by_experiment_finds_its_home(tmp_path: Path) -> None:
             f"server {{ listen 127.0.0.1:{front}; location / {{ proxy_pass http://ocucb; }} }} }}",
             encoding="utf-8",
         )
-        words = [locate("nginx"), "-c", config, "-p", tmp_path, "-e", tmp_path / "errors"]
+        words = [str(locate("nginx")), "-c", str(config), "-p", str(tmp_path), "-e", str(tmp_path / "errors")]
         with subprocess.Popen(words) as running, httpx.Client(base_url=f"http://127.0.0.1:{front}") as client:
             try:
                 wait_until(lambda: _listens(front), "nginx listens")

@@ -63,7 +63,7 @@ def test_the_page_of_changes(api: Api) -> None:
     page.post("/login", data={"key": api.admin, "next": "/changes"})
     text = page.get("/changes").text
     assert "&lt;colours&gt;" in text
-    assert '<td role="cell">created</td>' in text
+    assert '<td role="cell" class="what">created</td>' in text
     assert page.get("/changes?before=1").text.count("Nothing was changed yet") == 1
     reader = api.client()
     reader.post("/login", data={"key": api.key("read")})
