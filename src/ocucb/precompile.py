@@ -61,7 +61,7 @@ def compile_bandits(policies: Sequence[Policy], noises: Sequence[Noise]) -> Iter
     for policy in policies:
         for noise in noises:
             for bandit in _suitable_bandits(policy, noise):
-                _use(bandit)
+                use_all(bandit)
         yield policy
 
 
@@ -73,12 +73,12 @@ def _suitable_bandits(policy: Policy, noise: Noise) -> Iterator[Bandit]:
             yield Bandit(policy, arms=3, noise=noise, memory=memory)
 
 
-def _use(bandit: Bandit) -> None:
-    """Do with a bandit all that is compiled."""
+def use_all(bandit: Bandit, reward: float = 1.0) -> None:
+    """Do with a new bandit of numbered arms all that is compiled, or loaded, when it is done for the first time."""
     for _ in range(ROUNDS):
-        bandit.learn(bandit.choose(), 1.0)
-    bandit.learn(bandit.decide().arm, 1.0)
-    bandit.learn_many([0, 1], [1.0, 1.0])
+        bandit.learn(bandit.choose(), reward)
+    bandit.learn(bandit.decide().arm, reward)
+    bandit.learn_many([0, 1], [reward, reward])
     bandit.forget(bandit.choose())
     bandit.count_pull(bandit.peek())
     bandit.add_arm("another")

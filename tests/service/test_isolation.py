@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -163,6 +165,40 @@ def test_an_entry_that_cannot_be_read_fails_only_what_refers_to_it(
     again = ask_together(node, *(Decide(name, unit="somebody") for name in names))
     assert [type(one.error) for one in again] == [NoneType if sticky is None else DamagedError, NoneType]
     assert node.replay("second").verified
+
+
+COMPILED_LATER = """
+from ocucb.compiled import CACHE_USE
+from ocucb.service.definition import Definition
+
+def made():
+    return CACHE_USE.loaded.total() + CACHE_USE.saved.total() + CACHE_USE.unsaved.total()
+
+definition = Definition("any", ("a", "b", "c"), seed=1)
+definition.warm_up()
+before, bandit = made(), definition.bandit()
+for _ in range(5):
+    bandit.learn(bandit.decide().arm, 0.5)
+bandit.count_pull("a")
+bandit.forget("a")
+bandit.add_arm("d")
+bandit.retire_arm("d")
+bandit.learn("d", 0.5)
+bandit.decide(among=["a", "b"])
+bandit.choose_many(2)
+bandit.set_shares({"a": 0.1})
+bandit.decide()
+bandit.statistics(retired=True)
+bandit.explain_many(["a", "b"])
+bandit.best(0.9)
+print(before > 0, made() - before)
+"""
+
+
+def test_nothing_is_compiled_in_a_transaction() -> None:
+    """Nor loaded from the cache of what was: all would wait for it, and the database might close the connection."""
+    done = subprocess.run([sys.executable, "-c", COMPILED_LATER], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "0"]
 
 
 def test_windows_close_beside_a_damaged_experiment(

@@ -16,6 +16,7 @@ from ocucb.labels import Label, clean_labels
 from ocucb.memory import SERVED_MEMORIES, Memory, Window, memory_from_dict
 from ocucb.noise import NOISES, Gaussian, Noise
 from ocucb.policies import POLICIES, OCUCBn, Policy
+from ocucb.precompile import use_all
 from ocucb.service.errors import RequestError
 from ocucb.service.text import clean_arm, clean_name, encode
 
@@ -117,19 +118,15 @@ class Definition:
         return Bandit(self.policy, self.arms, self.noise, self.seed, shares=dict(self.shares), memory=self.memory)
 
     def warm_up(self) -> None:
-        """Compile what decisions of this policy need, or load it: no transaction should wait for that."""
+        """Compile what a bandit of this policy can be asked for, or load it: no transaction should wait for that."""
         remembered = None if self.memory is None else self.memory.name
         needed = encode([self.policy.to_dict(), self.noise.to_dict(), remembered])
         if needed in _warm:
             return
         low, high = self.noise.support()
-        reward = low if math.isfinite(low) else high if math.isfinite(high) else 0.0
-        scratch = Bandit(self.policy, [0, 1], self.noise, self.seed, memory=self.memory)
+        reward = min(max(1.0, low), high)
         with contextlib.suppress(OcucbError):  # as of a horizon of one round
-            for _ in range(3):
-                scratch.learn(scratch.decide().arm, reward)
-            scratch.forget(scratch.choose())
-            scratch.count_pull(scratch.peek())  # as entries of other nodes do
+            use_all(Bandit(self.policy, [0, 1], self.noise, self.seed, memory=self.memory), reward)
         if len(_warm) >= MAX_REMEMBERED_WARM:
             _warm.clear()
         _warm.add(needed)

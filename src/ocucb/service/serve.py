@@ -21,6 +21,7 @@ import uvicorn
 from ocucb import __version__
 from ocucb.bandit import Bandit
 from ocucb.policies import OCUCBn
+from ocucb.precompile import use_all
 from ocucb.service.access import Access
 from ocucb.service.connections import Connection, close_late
 from ocucb.service.engine import Engine, Limits
@@ -264,9 +265,5 @@ def _warn_beyond_loopback(settings: Settings, listener: socket.socket, url: str)
 
 
 def _warm_up() -> None:
-    """Compile what every decision needs, and every entry of another node, or load it: no caller must wait for that."""
-    bandit = Bandit(OCUCBn(), [0, 1])
-    for _ in range(3):
-        bandit.learn(bandit.decide().arm, 0.5)
-    bandit.forget(bandit.choose())
-    bandit.count_pull(bandit.peek())
+    """Compile what every experiment needs, or load it: no caller must wait for that."""
+    use_all(Bandit(OCUCBn(), [0, 1]))
