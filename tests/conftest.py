@@ -4,6 +4,7 @@ Their files are in memory where there is enough of it. Hypothesis draws the same
 machine.
 """
 
+import atexit
 import gc
 import os
 import signal
@@ -47,6 +48,7 @@ settings.load_profile("steady")
 
 # Looking for garbage among all that is imported and collected, which stays, would take a twentieth of the time.
 gc.disable()
+atexit.register(gc.freeze)  # nor need Python look there when it ends
 
 
 def pytest_collection_finish() -> None:

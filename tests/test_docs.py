@@ -54,6 +54,7 @@ for script in sys.argv[1:]:
         sys.argv = [script]
         sys.path[0] = os.path.dirname(script)
         runpy.run_path(script, run_name="__main__")
+        gc.freeze()  # or garbage is looked for once more, in all that was imported
         sys.exit()
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """

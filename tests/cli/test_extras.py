@@ -29,12 +29,13 @@ CASES = [(words, package) for words, package, _ in MISSING] + [([*SMALL], packag
 # A process that has imported the core, which takes longest, and leaves the rest to a child for each case. A large
 # package that one case is without is imported after it, once for all children that follow.
 FORKS = """
-import importlib, json, os, sys
+import gc, importlib, json, os, sys
 import ocucb.cli
 
 cases = json.loads(sys.argv[1])
 for place, (words, package) in enumerate(cases):
     assert package not in sys.modules, package
+    gc.freeze()  # what is here already is not copied when a child looks for its garbage
     child = os.fork()
     if child == 0:
         os.mkdir(str(place))

@@ -5,6 +5,7 @@ Says the id of each new process. Its exit code stands in a file of the order onc
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -69,4 +70,5 @@ def jump_with(file: Path) -> None:
 
 if __name__ == "__main__":
     load_kernels()
+    gc.freeze()  # what is here already is not copied when a child looks for its garbage
     main(wait_for_orders())
