@@ -6,10 +6,13 @@ is done once, before they start.
 
 from __future__ import annotations
 
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 
+import compiled_by_command
 import conftest  # noqa: F401  # says where the cache is
 from ocucb import GuaranteeWarning
 from ocucb.lab.problem import Problem
@@ -21,7 +24,8 @@ ROUNDS = 12
 
 
 def main() -> None:
-    """Play every policy under every noise, for a moment."""
+    """Run the command that compiles; then play every policy under every noise, for a moment."""
+    compiled_by_command.fill(Path(os.environ["NUMBA_CACHE_DIR"]))
     warnings.simplefilter("ignore", GuaranteeWarning)
     policies = [*POLICY_SAMPLES, *VARIANCE_SAMPLES]
     for _ in compile_bandits(policies, NOISE_SAMPLES):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import ocucb.policies
+from compiled_by_command import WORDS, compiled
 from ocucb import cli
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
@@ -70,14 +71,13 @@ def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_was_compiled_serves_a_process_that_can_write_nothing(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    words = ("compile", "ocucb-n", "--noise", "gaussian", "--noise", "bernoulli")
-    done = run("-m", "ocucb.cli", *words, NUMBA_CACHE_DIR=str(cache))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == "1 of 1: ocucb-n\n"
+    done = compiled(tmp_path / "cache")
+    cache = Path(done.cache)
+    assert done.code == 0, done.err
+    assert done.err == "1 of 1: ocucb-n\n"
     files = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
     kept = len(list(cache.rglob("*.nbc")))
-    assert done.stdout == f"{kept} functions compiled and kept in {cache}; 0 were there already\n"
+    assert done.out == f"{kept} functions compiled and kept in {cache}; 0 were there already\n"
     later = run("-c", READ_ONLY + ANOTHER_POLICY, NUMBA_CACHE_DIR=str(cache), HOME="/nowhere")
     assert later.returncode == 0, later.stderr
     counts, others = later.stdout.splitlines()
@@ -86,7 +86,7 @@ def test_what_was_compiled_serves_a_process_that_can_write_nothing(tmp_path: Pat
     assert loaded >= 6  # a level, two bounds, choose, learn, the making of bounds, and more
     assert (saved, unsaved) == (0, 0)
     assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == files
-    again = run("-m", "ocucb.cli", *words, NUMBA_CACHE_DIR=str(cache))
+    again = run("-m", "ocucb.cli", *WORDS, NUMBA_CACHE_DIR=str(cache))
     assert again.stdout.startswith("0 functions compiled")
 
 
