@@ -16,7 +16,29 @@ from tools.programs import locate
 Scheme = Literal["light", "dark"]
 Look = tuple[Scheme, int]  # and a width
 SLOW_MACHINE = 120_000.0  # milliseconds until a page is given up: a busy machine is no fault of it
+
+# What Chromium shall do without. Only the last list counts, so Playwright's own is here again. Without our three
+# a page takes half of the processor's time to open: each window has two popups of the address bar that are pages of
+# their own, and after each page a process is started for the next, which may not come.
+PLAYWRIGHTS = (
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)
+OURS = ("SpareRendererForSitePerProcess", "WebUIOmniboxAimPopup", "WebUIOmniboxPopup")
+
 QUIET = (
+    f"--disable-features={','.join((*PLAYWRIGHTS, *OURS))}",
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",

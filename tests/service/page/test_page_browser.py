@@ -28,7 +28,7 @@ def patient() -> Iterator[None]:
 def seen(site: Site, browser: Browser) -> Iterator[Seen]:
     """Somebody who is logged in. At the end nothing may have gone wrong, nor have come from elsewhere."""
     with site.visit(browser) as visitor:
-        visitor.log_in(site.admin)
+        site.let_in(visitor, site.admin)
         yield visitor
         assert visitor.complaints == []
         assert [url for url in visitor.requests if not site.is_local(url)] == []
