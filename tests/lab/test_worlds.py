@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,12 @@ def key_of(stream: int, run: int, *more: int) -> int:
     return key
 
 
+@cache
 def prior_quantile(prior: Prior, level: float) -> float:
     law: dict[str, Callable[[], Any]] = {
-        "uniform": lambda: stats.uniform(prior.parameters[0], prior.parameters[1] - prior.parameters[0]).ppf(level),
-        "normal": lambda: stats.norm(*prior.parameters).ppf(level),
-        "beta": lambda: stats.beta(*prior.parameters).isf(level),
+        "uniform": lambda: stats.uniform.ppf(level, prior.parameters[0], prior.parameters[1] - prior.parameters[0]),
+        "normal": lambda: stats.norm.ppf(level, *prior.parameters),
+        "beta": lambda: stats.beta.isf(level, *prior.parameters),
         "list": lambda: prior.parameters[int(level * len(prior.parameters))],
     }
     return float(law[prior.kind]())
@@ -76,7 +78,7 @@ def wait(problem: Problem, arm: int, number: int, run: int) -> float:
         low, high = delay.parameters
         return low + math.floor(level * (high - low + 1))
     rate = 1 / (1 + delay.parameters[0])
-    return float(stats.geom(rate).isf(level)) - 1 if rate < 1 else 0
+    return float(stats.geom.isf(level, rate)) - 1 if rate < 1 else 0
 
 
 def draw(problem: Problem, arm: int, mean: float, level: float) -> float:
