@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 import warnings
@@ -43,7 +44,7 @@ def main(tokens: Sequence[str] | None = None) -> None:
         warnings.simplefilter("always", GuaranteeWarning)
         warnings.showwarning = _notes()
         code = exit_code(sys.argv[1:] if tokens is None else tokens)
-    gc.freeze()  # or Python looks for garbage in all that was imported, a fifth or more of a short command
+    atexit.register(gc.freeze)  # or Python looks for garbage in all that was imported: a fifth of a short command
     sys.exit(code)
 
 
