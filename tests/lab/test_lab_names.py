@@ -88,7 +88,7 @@ def test_all_named_problems_are_there() -> None:
 
 def test_everything_a_result_does_is_documented() -> None:
     public = [name for name in vars(lab.Result) if not name.startswith("_")]
-    assert sorted(public) == ["curves", "load", "plot", "report", "summary", "to_dataframe"]
+    assert sorted(public) == ["curves", "dataset", "load", "plot", "report", "summary", "to_dataframe"]
     for name in public:
         assert inspect.getdoc(getattr(lab.Result, name)), name
 

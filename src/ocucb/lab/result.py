@@ -29,14 +29,13 @@ class Result:
     Parameters
     ----------
     experiment : what was played.
-    runs : regret (problem, policy, run, t) and pulls (problem, policy, run, arm) of the finished runs; or a dataset of
-        them.
+    dataset : regret (problem, policy, run, t) and pulls (problem, policy, run, arm) of the finished runs.
     """
 
-    def __init__(self, experiment: Experiment, runs: Runs | xr.Dataset) -> None:
+    def __init__(self, experiment: Experiment, dataset: Runs | xr.Dataset) -> None:
         self.experiment = experiment
-        self.runs = runs_of(runs)
-        self._dataset = None if isinstance(runs, Runs) else runs
+        self.runs = runs_of(dataset)
+        self._dataset = None if isinstance(dataset, Runs) else dataset
         self._summaries: dict[IntervalKind, Summary] = {}
         self._curves: dict[tuple[str, Band, bool], RegretCurves] = {}
 
