@@ -95,3 +95,4 @@ def use_all(bandit: Bandit, reward: float = 1.0) -> None:
     again = Bandit.from_dict(bandit.to_dict(), bandit.policy)
     if bandit.memory is None:
         again.intervals()
+        again.best()
