@@ -46,7 +46,7 @@ def test_defaults() -> None:
 
 
 def test_flags_before_environment_before_file_before_default(tmp_path: Path) -> None:
-    file = file_with(tmp_path, "port = 1\nrate = 2\nbatch = 3\nbehind_tls = true\npatience = 5\n")
+    file = file_with(tmp_path, "port = 1\nrate = 2\nbatch = 3\nbehind_tls = true\nrequest_timeout = 5\n")
     environ = {"OCUCB_PORT": "10", "OCUCB_RATE": "20", "OCUCB_BEHIND_TLS": "no", "HOME": "elsewhere"}
     settings = load_settings({"port": "100", "rate": None, "behind_tls": None}, environ, file)
     assert (settings.port, settings.rate, settings.batch, settings.waiting) == (100, 20, 3, 10_000)
