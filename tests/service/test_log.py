@@ -13,7 +13,7 @@ from sqlalchemy import delete, update
 from ocucb import UCB, Bernoulli, ThompsonSampling
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Limits
-from ocucb.service.errors import LogError, StoreError, UnavailableError, UnknownExperimentError
+from ocucb.service.errors import DamagedError, StoreError, UnavailableError, UnknownExperimentError
 from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.records import REWARD, Snapshot
 from ocucb.service.requests import Decide, Inspect, Reward, SetStatus
@@ -292,7 +292,7 @@ def test_a_log_that_cannot_be_read_stops_only_its_experiment(node: Node, start: 
         transaction.connection.execute(delete(log).where(log.c.experiment == 1, log.c.seq == 4))
     fresh = start()
     for request in (Decide("colours"), Reward(decision.id, 1.0), Inspect("colours")):
-        with pytest.raises(LogError, match="cannot go on"):
+        with pytest.raises(DamagedError, match="cannot be read"):
             fresh.ask(request)
     fresh.play(3, "others")
     assert fresh.replay("others").verified

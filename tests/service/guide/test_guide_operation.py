@@ -70,11 +70,14 @@ def test_numbers(machine: Machine) -> None:
 def test_fields_of_the_log(machine: Machine) -> None:
     server = machine.start()
     work(server)
+    server.ask("GET", "/v1/experiments/landing page", server.key).raise_for_status()
     assert server.stop() == 0
     text = GUIDE.read_text(encoding="utf-8")
     part = text[text.index("The log is a JSON object per line") :].split("\n\n")[0]
     named = set(re.findall(r"`([a-z_]+)`", part))
     answered = [line for line in server.log if "request_id" in line]
-    assert [line["route"] for line in answered] == ["/v1/experiments"]
-    assert set(answered[0]) == named - {"reason", "exception"}
+    assert [line["route"] for line in answered] == ["/v1/experiments", "/v1/experiments/{name}"]
+    assert set(answered[0]) == named - {"reason", "exception", "experiment"}
+    assert set(answered[1]) == named - {"reason", "exception"}
+    assert answered[1]["experiment"] == "landing page"
     assert str(server.key).split("_")[1] == answered[0]["key"]
