@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, event, inspect, text
+from sqlalchemy import Connection, create_engine, event, inspect, text
 
 from ocucb.service.access import Access
 from ocucb.service.errors import RequestError, SchemaError, StoreError
@@ -142,6 +144,29 @@ def test_nodes_that_start_at_once(address: str) -> None:
         list(pool.map(Store.migrate, stores))
     for store in stores:
         store.close()
+
+
+def test_a_write_ahead_log_that_another_begins_is_waited_for(sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite refuses it without delay, here as long as another has the lock."""
+    holder = sqlite3.connect(sqlite.removeprefix("sqlite:///"), isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN EXCLUSIVE")
+    tries = []
+
+    def release(seconds: float) -> None:
+        tries.append(seconds)
+        holder.close()
+
+    monkeypatch.setattr(time, "sleep", release)
+    monkeypatch.setattr(dialects, "create_engine", partial(create_impatient_engine, create_engine))
+    store = Store(sqlite, PATIENT)
+    store.migrate()
+    store.close()
+    assert len(tries) == 1
+
+
+def create_impatient_engine(create: Callable[..., Any], url: Any, connect_args: dict[str, Any]) -> Any:
+    """Open SQLite so that it waits for no lock by itself."""
+    return create(url, connect_args={**connect_args, "timeout": 0.0})
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,7 +62,8 @@ def _open_sqlite(url: URL, timeouts: Timeouts) -> Engine:
     @event.listens_for(engine, "connect")
     def connect(connection: Any, _: object) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
-        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
+        _keep_write_ahead_log(connection, timeouts.lock)
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"):
             connection.execute(f"PRAGMA {setting}")
 
     @event.listens_for(engine, "begin")
@@ -71,6 +73,22 @@ def _open_sqlite(url: URL, timeouts: Timeouts) -> Engine:
         run(connection, "BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
+
+
+def _keep_write_ahead_log(connection: sqlite3.Connection, seconds: float) -> None:
+    """Have the database keep a write-ahead log.
+
+    Where several begin one at once, some are refused without delay, whatever the timeout: they try again.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def _open_postgresql(url: URL, timeouts: Timeouts) -> Engine:
