@@ -3,7 +3,8 @@
 After a warm-up of 20 pulls per arm, as in choose_and_learn. A cost is the mean of 3000, in processor time of one
 process, the bounds that expire on the way included; "slowest" is the slowest of them. "learn" takes the reward of the
 last choice, "forget" takes it back; "an arm back" is a retired one added again. Thompson sampling, which evaluates all
-arms for every choice, has ten thousand arms, and 150 changes. Kernels are compiled before, as the service does.
+arms for every choice, has ten thousand arms, and 150 changes. KL-UCB-switch has rewards of 0 and 1, for which its two
+bounds differ, and a horizon for which arms switch at their 21st pull. Kernels are compiled before, as the service does.
 
     python -m benchmarks.changes_of_arms
 """
@@ -25,14 +26,16 @@ from ocucb.precompile import compile_bandits
 ARMS, CHANGES = 10**6, 3000
 ARMS_SCANNED, CHANGES_SCANNED = 10**4, 150
 AT_MOST = 10.0
+SWITCH = ocucb.KLUCBSwitch(int((WARM_UP + 0.5) ** 5 * ARMS))
 
 
-def warm(policy: ocucb.Policy, arms: int) -> ocucb.Bandit:
+def warm(policy: ocucb.Policy, noise: ocucb.Noise, arms: int) -> ocucb.Bandit:
     """Return a bandit that has pulled every arm 20 times."""
-    bandit = ocucb.Bandit(policy, arms=arms, seed=1)
+    bandit = ocucb.Bandit(policy, arms, noise, seed=1)
     rng, slots = np.random.default_rng(1), np.arange(arms)
     for mean in [means_of(arms)] * WARM_UP:
-        bandit._selector.learn_many(slots, mean + rng.standard_normal(arms))
+        rewards = mean + rng.standard_normal(arms)
+        bandit._selector.learn_many(slots, (rewards > 0.0).astype(float) if noise.whole else rewards)
     return bandit
 
 
@@ -41,11 +44,14 @@ def changes(bandit: ocucb.Bandit, arms: int) -> dict[str, Callable[[int], None]]
     draw = np.random.default_rng(2)
     open_choices: list[Label] = []
 
+    def reward(value: float) -> float:
+        return float(value > 0.0) if bandit.noise.whole else value
+
     def choose() -> None:
         open_choices.append(bandit.choose())
 
     def learn(_: int) -> None:
-        bandit.learn(open_choices.pop(), float(draw.standard_normal()) - 0.3)
+        bandit.learn(open_choices.pop(), reward(float(draw.standard_normal()) - 0.3))
         choose()
 
     def forget(_: int) -> None:
@@ -61,7 +67,7 @@ def changes(bandit: ocucb.Bandit, arms: int) -> dict[str, Callable[[int], None]]
         choose()
 
     def reward_of_retired(i: int) -> None:
-        bandit.learn(3 * i + 1, 0.1)
+        bandit.learn(3 * i + 1, reward(0.1))
         choose()
 
     def bring_back(i: int) -> None:
@@ -98,13 +104,14 @@ def measure(change: Callable[[int], None], count: int) -> tuple[float, float]:
 def main() -> None:
     """Measure and write the table."""
     rows = []
-    policies = (ocucb.OCUCBn(), ocucb.UCB(), ocucb.KLUCB(), ocucb.ThompsonSampling())
-    list(compile_bandits(policies, [ocucb.Gaussian()]))
+    policies = (ocucb.OCUCBn(), ocucb.UCB(), ocucb.KLUCB(), SWITCH, ocucb.ThompsonSampling())
     for policy in policies:
+        noise = ocucb.Bernoulli() if policy is SWITCH else ocucb.Gaussian()
+        list(compile_bandits([policy], [noise]))
         scanned = policy.rule().trend is Trend.NEITHER
         arms, count = (ARMS_SCANNED, CHANGES_SCANNED) if scanned else (ARMS, CHANGES)
         one = 0.0
-        for name, change in changes(warm(policy, arms), arms).items():
+        for name, change in changes(warm(policy, noise, arms), arms).items():
             cost, slowest = measure(change, count)
             one = one or cost
             limit = f"{AT_MOST:.0f}" if name != "learn" else ""

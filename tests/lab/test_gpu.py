@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from ocucb import OCUCBn
+from ocucb import KLUCBSwitch, LevelPolicy, OCUCBn
+from ocucb.compiled import Parameters
 from ocucb.errors import ParameterError
+from ocucb.lab.gpu_shards import shape_of
 from ocucb.lab.problem import worst_case
 from ocucb.lab.runners import cuda as runner
 from ocucb.lab.runners import open_executor
@@ -157,6 +159,16 @@ def test_pulls_and_regrets_are_those_of_the_cpu(kinds: str, part: int) -> None:
 
 def test_lanes_that_share_the_arms_of_a_run_choose_as_the_cpu_does() -> None:
     assert run(LANES) == []
+
+
+def sign_by_time(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 1.0 if t > arms * pulls**2 else -1.0
+
+
+def test_no_bound_is_kept_where_an_index_jumps_with_time() -> None:
+    jumping = LevelPolicy("sign by time", sign_by_time, trend="rises", bound="switch")
+    shards = [Shard(worst_case(100, 0.5), policy, 900, (900,), 1, 0, 1) for policy in (KLUCBSwitch(900), jumping)]
+    assert [shape_of(shard).span_shift > 0 for shard in shards] == [True, False]
 
 
 def test_a_study_on_the_gpu_is_that_of_the_cpu_and_goes_on_there() -> None:

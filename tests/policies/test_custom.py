@@ -112,6 +112,13 @@ def test_a_trend_is_judged_as_the_selector_reads_levels() -> None:
         LevelPolicy("signed", signed, trend="falls", bound="switch")
 
 
+def test_a_sign_may_change_one_way_as_t_rises_and_arms_fall() -> None:
+    assert LevelPolicy("share", sign_by_share, trend="rises", bound="switch", with_arms="falls").rule().trend
+    LevelPolicy("time", sign_by_time, trend="rises", bound="switch", with_arms="unread")
+    LevelPolicy("product", sign_by_product, trend="rises", bound="switch")  # bounds are made anew
+    LevelPolicy("effective", sign_by_effective, trend="neither", rho=0.5, bound="switch")
+
+
 def test_neither_lets_a_level_move_both_ways() -> None:
     assert LevelPolicy("hump", hump, trend="neither").rule().trend is Trend.NEITHER
 
@@ -145,6 +152,24 @@ def crowded(t: float, pulls: float, effective: float, arms: float, parameters: P
     return min(arms, t)
 
 
+def sign_by_time(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 1.0 if t > 20.0 * pulls else -1.0
+
+
+def sign_by_share(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 1.0 if t > 20.0 * arms * pulls else -1.0
+
+
+def sign_by_product(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 1.0 if t * arms > 2000.0 * pulls else -1.0
+
+
+def sign_by_effective(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    return 1.0 if effective > 2.0 else -1.0
+
+
+SWITCH = {"bound": "switch", "with_arms": "falls"}
+
 INVALID: list[tuple[dict[str, Any], str]] = [
     ({"name": ""}, "name must be a word or more, got ''"),
     ({"name": 3}, "name must be a word or more, got 3"),
@@ -177,7 +202,13 @@ INVALID: list[tuple[dict[str, Any], str]] = [
         {"level": crowded, "with_arms": "unread"},
         "is not true: the level goes from 1 at t=3, pulls=1, effective=1, arms=1 ",
     ),
-    ({"bound": "switch", "with_arms": "falls"}, 'with_arms="falls" is too little for bound="switch"'),
+    (
+        {**SWITCH, "level": sign_by_time, "trend": "falls"},
+        'the sign of the level changes from t=2, arms=1 to t=60, arms=1 at pulls=1: with trend="falls" it must not',
+    ),
+    ({**SWITCH, "level": sign_by_share, "with_arms": "unread"}, 'with_arms="unread" is not true; use with_arms="unk'),
+    ({**SWITCH, "level": sign_by_product}, "elsewhere it changes back"),
+    ({**SWITCH, "level": sign_by_effective, "rho": 0.5}, "the sign of the level must not read the effective arms, but"),
     ({"horizon": 0}, "horizon must be 1 or more, got 0"),
     ({"horizon": 10.0}, "horizon must be a whole number, got 10.0"),
 ]

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from ocucb import UCB, Bandit, Bernoulli, Gaussian, LevelPolicy, Noise, OCUCBn, Policy, level
+from ocucb import UCB, Bandit, Bernoulli, Bounded, Gaussian, LevelPolicy, Noise, OCUCBn, Policy, level
 from ocucb.compiled import Parameters
 from ocucb.policies import MOSS, OCUCB, AdaUCB, Gittins, Greedy, KLUCBPlus, KLUCBSwitch, ThompsonSampling, Trend
 from ocucb.policies.policy import WithArms
@@ -156,6 +156,7 @@ HARD = [
     AdaUCB(horizon=20_000),
     OCUCB(20_000),
     MOSS(20_000),
+    KLUCBSwitch(20_000),
     KLUCBPlus(),
     Gittins(20_000, approximate=True),
 ]
@@ -192,7 +193,9 @@ def test_thousands_of_forgotten_pulls(policy: Policy, elsewhere: int) -> None:
     assert bandit.choose() == best
 
 
-@pytest.mark.parametrize("policy", [OCUCBn(), UCB(), KLUCBPlus(), Greedy(), OCUCB(10**6), MOSS(10**6)], ids=str)
+@pytest.mark.parametrize(
+    "policy", [OCUCBn(), UCB(), KLUCBPlus(), Greedy(), OCUCB(10**6), MOSS(10**6), KLUCBSwitch(10**6)], ids=str
+)
 def test_few_arms_are_evaluated_after_a_change(policy: Policy, rebuilds: list[Selector]) -> None:
     arms, draw = 20_000, random.Random(3)
     bandit = Bandit(policy, arms, Gaussian(), 1)
@@ -221,7 +224,7 @@ def own(t: float, pulls: float, effective: float, arms: float, parameters: Param
 
 def test_a_level_that_may_move_either_way_with_the_number_of_arms(rebuilds: list[Selector]) -> None:
     policy = LevelPolicy("own", own, {"weight": 1.5}, trend="rises")
-    assert policy.rule().with_arms is KLUCBSwitch(100).rule().with_arms is WithArms.UNKNOWN
+    assert policy.rule().with_arms is WithArms.UNKNOWN
     game = Game(policy, Gaussian(), seed=5)
     game.play(400)
     assert len(rebuilds) > 20
@@ -237,6 +240,64 @@ def test_a_level_that_is_said_to_fall_with_the_number_of_arms(rebuilds: list[Sel
     game = Game(LevelPolicy("own", falling, {"weight": 1.5}, trend="rises", with_arms="falls"), Gaussian(), seed=5)
     game.play(400)
     assert rebuilds.count(game.bandit._selector) == 1
+
+
+@level
+def switching(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
+    """KL-UCB-switch without a horizon: the bound of an arm changes back and forth with t and with the arms."""
+    size = 1.0 + math.log(max(1.0, t / (arms * pulls)))
+    return size if arms * pulls ** parameters[0] <= t else -size
+
+
+# All arms start with 3 pulls, and switch when there are 150, 120, or at 4 pulls 60 arms. Without a horizon they do so
+# at 560 rounds and 150 arms, and with every change of these two.
+SWITCHING = [
+    KLUCBSwitch(3**5 * ARMS),
+    KLUCBSwitch(3**5 * (ARMS - 30)),
+    KLUCBSwitch(4**5 * 60),
+    LevelPolicy("switching", switching, {"power": 1.2}, trend="rises", bound="switch", with_arms="falls"),
+    LevelPolicy("switching", switching, {"power": 3.0}, trend="rises", bound="switch", with_arms="falls"),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("noise", [Bernoulli(), Bounded(-1.0, 1.5)], ids=str)
+@pytest.mark.parametrize("policy", SWITCHING, ids=lambda policy: f"{policy.name}-{policy.rule().parameters[0]:g}")
+def test_bounds_switch_as_arms_come_and_go(policy: Policy, noise: Noise, seed: int, rebuilds: list[Selector]) -> None:
+    """Indices move both ways with the number of arms; still nothing is made anew, and choices are those of the scan."""
+    game = Game(policy, noise, seed + 20)
+    for _ in range(12):
+        game.play(40)
+        for change in (game.retire, game.bring_back, game.add, game.retire):
+            for _ in range(game.draw.randrange(25)):
+                change()
+                check_bounds(game.bandit._selector)
+                if game.draw.random() < 0.3:
+                    game.step()
+        for _ in range(game.draw.randrange(30)):
+            game.forget()
+            check_bounds(game.bandit._selector)
+    assert rebuilds.count(game.bandit._selector) == 1
+
+
+@pytest.mark.parametrize("switch", [6000, 5500, 5000])
+def test_forgotten_pulls_take_back_a_switch(switch: int) -> None:
+    """Arms of 100 pulls switch at some round before the first, and back when pulls are forgotten."""
+    power = {"power": math.log(switch / 60, 100)}
+    policy = LevelPolicy("switching", switching, power, trend="rises", bound="switch", with_arms="falls")
+    data = Bandit(policy, 60, Bounded(0.0, 1.0), 1).to_dict()
+    data["pulls"] = [100] * 60
+    data["learned"] = [100] * 30 + [3] * 30
+    data["totals"] = [float(learned * (arm % 7)) / 200 for arm, learned in enumerate(data["learned"])]
+    bandit = Bandit.from_dict(data, policy)
+    for _ in range(50):
+        bandit.learn(bandit.choose(), 0.03)
+        check_bounds(bandit._selector)
+    for _ in range(90):
+        for arm in range(30, 60):
+            bandit.forget(arm)
+        check_bounds(bandit._selector)
+        assert bandit.peek() == bandit.arms[int(np.argmax(bandit.indices()))]
 
 
 def test_memory_grows_with_its_contents(rebuilds: list[Selector]) -> None:

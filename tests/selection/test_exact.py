@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from golden_traces import TRACES, GoldenTrace
-from ocucb import UCB, Bandit, BayesUCB, Noise, OCUCBn, Policy
+from ocucb import UCB, Bandit, BayesUCB, Bernoulli, KLUCBSwitch, Noise, OCUCBn, Policy
 from ocucb.noise import NOISES
 from ocucb.policies import POLICIES
 from samples import NOISE_SAMPLES, POLICY_SAMPLES, VARIANCE_SAMPLES, in_reference, suits
@@ -111,6 +111,31 @@ def test_any_game(
         elif event == "many":
             for arm in game.choose_many(data.draw(st.integers(1, len(playing)))):
                 game.learn(arm)
+    game.check_explanations()
+
+
+@pytest.mark.parametrize("horizon", [300, 32 * 20, 3**5 * 12, 4**5 * 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_kl_ucb_switch_while_arms_come_and_go(horizon: int, seed: int) -> None:
+    """As many arms as move the switch: arms of 2 pulls at 20 of them, of 3 at 12, of 4 at 8."""
+    draw, noise = random.Random(seed), Bernoulli()
+    game = SideBySide(KLUCBSwitch(horizon), noise, 12, tape_of(noise, seed, coarse=False))
+    while game.rounds < 290:
+        playing = [arm for arm, gone in enumerate(game.retired) if not gone]
+        gone = [arm for arm, gone in enumerate(game.retired) if gone]
+        luck = draw.random()
+        if luck < 0.4:
+            game.step()
+        elif luck < 0.6 and len(playing) > 5:
+            game.retire(draw.choice(playing))
+        elif luck < 0.8 and gone and len(playing) < 25:
+            game.bring_back(draw.choice(gone))
+        elif luck < 0.85 and len(game.retired) < 40:
+            game.add()
+        elif luck < 0.95:
+            game.forget(game.choose())
+        else:
+            game.choose()
     game.check_explanations()
 
 

@@ -62,7 +62,9 @@ def shape_of(shard: Shard) -> Shape:
         if shard.problem.noise.name not in ("gaussian", "exponential"):
             width, batches = 1, 4 * batches
         return Shape(1, arms, 0, rough, False, width, batches, THREADS, False, 80)
-    keeps = rule.score is None and rule.trend is not Trend.NEITHER and not has_spreads(rule, family)
+    # Where a sign may read t an index can jump, of which a bound for a later round would not know.
+    jumps = rule.bound == "switch" and rule.trend is Trend.RISES
+    keeps = rule.score is None and rule.trend is not Trend.NEITHER and not has_spreads(rule, family) and not jumps
     if keeps and rule.rho:
         # A power and a sum of powers are each too small by less than a unit for every 1 in them.
         rough = rough and level_is_stable(rule, arms, 1.0 / scale_of(arms, shard.horizon, rule.rho))

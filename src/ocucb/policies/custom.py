@@ -54,6 +54,10 @@ class LevelPolicy(Policy):
     with_arms : how the level moves with the number of arms while nothing else changes: "unread" (not at all), "falls"
         (or stands still), or "unknown": then an arm that is added or retired costs as much as a look at all arms. A few
         points are tried here.
+
+    With bound="switch" all this is said of the size of the level. Unless the trend is "neither", its sign must not read
+    the effective arms, and t only if the size rises with it; with "falls" for the arms, too, it may change once as t
+    rises and arms fall.
     """
 
     formula: ClassVar[str] = "a level of your own"
@@ -77,10 +81,6 @@ class LevelPolicy(Policy):
         one_of("trend", self.trend, TRENDS)
         one_of("bound", self.bound, BOUNDS)
         one_of("with_arms", self.with_arms, WITH_ARMS)
-        if self.bound == "switch" and self.with_arms == "falls":
-            raise ParameterError(
-                'with_arms="falls" is too little for bound="switch", whose bound may change; use "unknown"'
-            )
         clean = {
             "level": _compiled_level(self.level),
             "parameters": _named_floats(self.parameters),
@@ -139,6 +139,8 @@ def _check_promises(policy: LevelPolicy) -> None:
             _check_growth_in_pulls(policy, [(t, fewer, arms, arms) for fewer in (pulls / 7, pulls) if fewer >= 1.0])
             _check_effective_arms(policy, [(t, pulls, effective, arms) for effective in effective_arms])
             _check_with_arms(policy, [(t, pulls, 1.0, fewer) for fewer in (1.0, max(1.0, arms // 3), arms)])
+        if policy.bound == "switch" and policy.trend != "neither":
+            _check_sign(policy, pulls, arms, rounds)
 
 
 def _rounds_to_try(first: float, horizon: int | None) -> list[float]:
@@ -177,6 +179,12 @@ def _check_effective_arms(policy: LevelPolicy, states: list[State]) -> None:
                 f"rho must be given for a level that reads the effective arms, got None; use rho=0.5 "
                 f"(the level is {low:g} at {_state_in_words(before)} and {high:g} at effective={after[2]:g})"
             )
+        signs = _level_of(policy, before) * _level_of(policy, after)
+        if policy.bound == "switch" and policy.trend != "neither" and signs < 0.0:
+            raise ParameterError(
+                f"the sign of the level must not read the effective arms, but changes from {_state_in_words(before)} "
+                f'to effective={after[2]:g}; use trend="neither"'
+            )
         if _clearly_less(low, high):
             raise ParameterError(
                 f"level must not rise with the effective arms, got {low:g} at {_state_in_words(before)} "
@@ -194,8 +202,37 @@ def _check_with_arms(policy: LevelPolicy, states: list[State]) -> None:
             )
 
 
+def _check_sign(policy: LevelPolicy, pulls: float, arms: float, rounds: list[float]) -> None:
+    """Raise if the sign of a level, which picks the bound, reads what it must not, or changes both ways."""
+    numbers = {arms} if policy.with_arms == "unknown" else {1.0, max(1.0, arms // 3), arms}
+    levels = {(t, number): _level_of(policy, (t, pulls, 1.0, number)) for t in rounds for number in numbers}
+    ways = set()
+    for before, after in itertools.permutations(levels, 2):
+        if before[0] > after[0] or before[1] < after[1] or levels[before] * levels[after] >= 0.0:
+            continue
+        ways.add(levels[after] > 0.0)
+        if policy.trend == "falls" and before[1] == after[1]:
+            remedy = 'with trend="falls" it must not read t; use trend="neither"'
+        elif policy.with_arms == "unread" and before[0] == after[0]:
+            remedy = 'with_arms="unread" is not true; use with_arms="unknown"'
+        elif len(ways) == 2:
+            remedy = 'elsewhere it changes back; use trend="neither", or with_arms="unknown" if only arms do that'
+        else:
+            continue
+        raise ParameterError(
+            f"the sign of the level changes from t={before[0]:g}, arms={before[1]:g} to t={after[0]:g}, "
+            f"arms={after[1]:g} at pulls={pulls:g}: {remedy}"
+        )
+
+
 def _size_of_level(policy: LevelPolicy, state: State) -> float:
-    """Return the level in plain Python, as the selector will read it: no less than 0, or its size where it switches."""
+    """Return the level as the selector will read it: no less than 0, or its size where it switches."""
+    value = _level_of(policy, state)
+    return abs(value) if policy.bound == "switch" else max(0.0, value)
+
+
+def _level_of(policy: LevelPolicy, state: State) -> float:
+    """Return the level in plain Python."""
     python = getattr(policy.level, "py_func", policy.level)
     try:
         value = python(*state, policy.rule().parameters)
@@ -205,7 +242,7 @@ def _size_of_level(policy: LevelPolicy, state: State) -> float:
         ) from problem
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ParameterError(f"level must return a finite number, got {value!r} at {_state_in_words(state)}")
-    return abs(float(value)) if policy.bound == "switch" else max(0.0, float(value))
+    return float(value)
 
 
 def _clearly_less(one: float, other: float) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ocucb.checks import whole
 from ocucb.compiled import Parameters, kernel
-from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend
+from ocucb.policies.policy import UNKNOWN_HORIZON, Policy, Rule, Trend, WithArms
 
 
 @kernel
@@ -46,4 +46,11 @@ class KLUCBSwitch(Policy):
         whole("horizon", self.horizon, 1, UNKNOWN_HORIZON)
 
     def rule(self) -> Rule:
-        return Rule(parameters=(self.horizon,), level=level, trend=Trend.FALLS, bound="switch", horizon=self.horizon)
+        return Rule(
+            parameters=(self.horizon,),
+            level=level,
+            trend=Trend.FALLS,
+            with_arms=WithArms.FALLS,
+            bound="switch",
+            horizon=self.horizon,
+        )

@@ -17,7 +17,8 @@ UNKNOWN_HORIZON = "if it is unknown use OCUCBn, which needs none"
 class Trend(IntEnum):
     """How a level moves with t while nothing else changes.
 
-    Unless it is NEITHER, a level must never rise with the effective arms, nor grow faster than the pulls.
+    Unless it is NEITHER, a level must never rise with the effective arms, nor grow faster than the pulls. Where its
+    sign picks a bound this is said of its size; the sign must not read the effective arms, and t only if it RISES.
     """
 
     NEITHER = 0
@@ -28,7 +29,8 @@ class Trend(IntEnum):
 class WithArms(IntEnum):
     """How a level moves with the number of arms while nothing else changes.
 
-    If it is UNKNOWN, every bound is made anew when an arm is added or retired.
+    If it is UNKNOWN, every bound is made anew when an arm is added or retired. Where its sign picks a bound, FALLS is
+    said of its size. The sign may then change once as arms fall, and must change the same way as t rises.
     """
 
     UNKNOWN = 0

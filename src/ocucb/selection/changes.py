@@ -1,6 +1,7 @@
 """Arms come and go, pulls are taken back, everything starts again. Order and bounds are kept, but for the last.
 
-What this lowers for other arms, and so could raise their indices, moves the clock by which bounds expire (expiry.py).
+What could raise the indices of other arms moves the clock by which bounds expire (expiry.py): fewer rounds, arms or
+effective arms; and any change of the arms where the sign of a level picks its bound.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ def bring_back(address: int, arm: int) -> None:
         state.active += 1
     _count_unpulled(state, arm)
     invalidate(state, arm)
+    if state.signed:  # one more arm lowers levels, but may change their sign
+        move_clock(state, 0, 1.0)
     _note_number_of_arms(state)
 
 

@@ -3,6 +3,9 @@
 An index can rise while its arm is not pulled: with t, if the level rises with it; when a pull is forgotten, which takes
 back a round and lowers effective arms; when an arm retires, which lowers these and the number of arms. An upper bound
 allows for as much of all this as happens within some ticks of the clock of `expiry.py`.
+
+Where the sign of a level picks the bound it is put into, that can raise an index, too. An upper bound for a time in
+which the sign may change is the larger of both.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from ocucb.selection.moments import family_of
 from ocucb.selection.order import effective_arms
 from ocucb.selection.state import DISCOUNT, EVERYTHING, State, arms_at
 
+RISES = int(Trend.RISES)
 FALLS = int(Trend.FALLS)
 FALLS_WITH_ARMS = int(WithArms.FALLS)
 
@@ -48,6 +52,13 @@ def upper_bound(state: State, arm: int, t: int, ticks: int) -> float:
 
     It reads the effective arms that `arm_index` found: call that first, in the same round.
     """
+    one, other = upper_bounds(state, arm, t, ticks)
+    return max(one, other)
+
+
+@kernel
+def upper_bounds(state: State, arm: int, t: int, ticks: int) -> tuple[float, float]:
+    """Return what `upper_bound` does, for one sign of the level and for the other; -inf if it cannot have that."""
     this = arms_at(state.arms)[arm]
     state.evaluations += 1
     lost = ticks * state.arms_per_tick
@@ -57,11 +68,33 @@ def upper_bound(state: State, arm: int, t: int, ticks: int) -> float:
         pulls *= state.unit * math.pow(state.factor, float(ticks))
     # No arm has more pulls than there were rounds.
     when = max(pulls + 1.0, now - ticks) if state.own_trend == FALLS else now + ticks
-    arms = max(1.0, state.active - lost) if state.with_arms == FALLS_WITH_ARMS else float(state.active)
-    level = _level(state, when, pulls, max(1.0, this.effective - lost), arms)
+    changed = math.floor(lost) if state.with_arms == FALLS_WITH_ARMS else 0  # arms are whole
+    effective = max(1.0, this.effective - lost)
+    level = _level(state, when, pulls, effective, max(1.0, float(state.active - changed)))
     level += math.copysign(LEVEL_MARGIN * (1.0 + abs(level)), level)
-    value = call_bound(state.bound, (this.mean, pulls, level, family_of(state, arm)))
-    return float(value + index_margin(value, this.mean))
+    one = call_bound(state.bound, (this.mean, pulls, level, family_of(state, arm)))
+    one += index_margin(one, this.mean)
+    if not (state.signed and _may_switch(state, level, now, pulls, effective, ticks, changed)):
+        return one, -math.inf
+    state.evaluations += 1
+    other = call_bound(state.bound, (this.mean, pulls, -level, family_of(state, arm)))
+    return one, other + index_margin(other, this.mean)
+
+
+@kernel
+def _may_switch(
+    state: State, level: float, now: float, pulls: float, effective: float, ticks: int, changed: int
+) -> bool:
+    """Return whether the level may have the other sign before so many ticks have passed, and as many arms changed.
+
+    From the given level, that of the latest round and the fewest arms, to that of the earliest round and the most arms
+    the sign changes at most once. It reads the round only if the level rises with it. A level of 0 has no sign.
+    """
+    if state.own_trend != RISES and changed == 0:
+        return False
+    goes_back = state.changing or state.memory != EVERYTHING
+    earliest = max(pulls + 1.0, now - ticks) if goes_back else now
+    return bool(level * _level(state, earliest, pulls, effective, float(state.active + changed)) <= 0.0)
 
 
 @kernel

@@ -23,7 +23,8 @@ from ocucb.selection.bound_tree import (
     rebuild_bounds,
     set_bound,
 )
-from ocucb.selection.expiry import SHARE, bound, clock, leave_bucket, note_best, rebound, refresh, start_clock, tighten
+from ocucb.selection.buckets import leave_bucket
+from ocucb.selection.expiry import bound, clock, note_best, rebound, refresh, start_clock, tighten
 from ocucb.selection.index import arm_index
 from ocucb.selection.order import prefetch_next_group, rebuild_order
 from ocucb.selection.sampling import forget_caps
@@ -64,9 +65,10 @@ def rebuild(state: State, t: int) -> None:
         stand_alone(state, arm)
         bounds[arm] = arm_index(state, arm, t) if this.active else -math.inf
         best = max(best, bounds[arm])
+    state.last_best = best
     for arm in range(state.slots):
         if bounds[arm] > -math.inf:
-            bounds[arm] = bound(state, arm, t, bounds[arm], best, SHARE)
+            bounds[arm] = bound(state, arm, t, bounds[arm], best)
     rebuild_bounds(state)
 
 
@@ -122,9 +124,7 @@ def select(state: State, t: int) -> int:
     if value > best or (value == best and challenger < winner):
         best, winner = value, challenger
     if expired:
-        # Neither leader nor challenger may be near the best, while every arm is new: bounds would hold for few rounds.
-        top = largest_bound(state)
-        refresh(state, t, max(best, arm_index(state, arm_of_largest_bound(state), t)) if top > best else best)
+        refresh(state, t, max(best, _near_best(state, t, best)))
     if largest_bound(state) >= max(best, LOWEST):
         best, winner = _contest(state, t, best, winner)
     if best == -math.inf:  # no arm has a reward
@@ -151,6 +151,15 @@ def select(state: State, t: int) -> int:
     state.lead_width = value - arms_at(state.arms)[challenger].mean
     state.lost = 0
     return int(challenger)
+
+
+@kernel
+def _near_best(state: State, t: int, best: float) -> float:
+    """Return an index near the best, when neither leader nor challenger need be: bounds would hold for few rounds."""
+    top = largest_bound(state)
+    if top == math.inf:  # of an arm that has just changed, which says nothing
+        return float(state.last_best)
+    return arm_index(state, arm_of_largest_bound(state), t) if top > best else best
 
 
 @kernel

@@ -84,6 +84,7 @@ STATE = np.dtype(
         ("clock_shift", np.int64),  # how far retired arms and forgotten pulls have moved the clock of bounds
         ("next_expiry", np.int64),  # when the first bucket expires, by that clock
         ("used_buckets", np.int64),  # as bits: no others have arms
+        ("last_best", np.float64),  # the best index of the last selection
         ("fall", np.float64),  # of the best index while t grows by a part of itself, over that part
         ("fall_best", np.float64),  # the best index when it was last measured
         ("fall_round", np.int64),  # and the round, or 0

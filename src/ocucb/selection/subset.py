@@ -48,7 +48,7 @@ def _pick_by_bounds(state: State, slots: Integers, t: int) -> int:
     """
     bounds = bounds_at(state.bounds)
     if clock(state, t) >= state.next_expiry:
-        refresh(state, t, arm_index(state, state.leader, t) if state.leader >= 0 else -math.inf)
+        refresh(state, t, max(arm_index(state, state.leader, t) if state.leader >= 0 else -math.inf, state.last_best))
     likely, most, unbound = -1, -math.inf, False
     for slot in slots:
         unbound = unbound or bounds[slot] == -math.inf
