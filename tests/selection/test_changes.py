@@ -217,6 +217,24 @@ def test_few_arms_are_evaluated_after_a_change(policy: Policy, rebuilds: list[Se
     assert rebuilds == [bandit._selector]
 
 
+def test_an_arm_that_comes_back_does_not_hide_the_best() -> None:
+    """Bounds that expire then are renewed by their distance to the best, not to that arm: 143 evaluations, not 330."""
+    arms, draw = 20_000, random.Random(3)
+    bandit = Bandit(KLUCBSwitch(10**7), arms, Gaussian(), 1)
+    for _ in range(10):
+        bandit.learn_many(range(arms), [draw.gauss(0.0, 1.0) for _ in range(arms)])
+    for _ in range(1000):
+        bandit.learn(bandit.choose(), draw.gauss(0.0, 1.0))
+    for arm in range(1000):
+        bandit.retire_arm(arm)
+        bandit.choose()
+    before = bandit._selector.evaluations
+    for arm in range(1000):
+        bandit.add_arm(arm)
+        bandit.choose()
+    assert (bandit._selector.evaluations - before) / 1000 < 200
+
+
 @level
 def own(t: float, pulls: float, effective: float, arms: float, parameters: Parameters) -> float:
     return parameters[0] * math.log(max(1.0, t / pulls)) + arms
