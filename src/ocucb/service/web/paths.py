@@ -32,12 +32,12 @@ class RouteMatch(NamedTuple):
     parameters: dict[str, str]
 
 
-class _Node:
+class _PathNode:
     """What can follow a beginning of a path."""
 
     def __init__(self) -> None:
-        self.words: dict[str, _Node] = {}
-        self.parameter: tuple[str, _Node] | None = None
+        self.words: dict[str, _PathNode] = {}
+        self.parameter: tuple[str, _PathNode] | None = None
         self.routes: dict[str, Route] = {}
         self.below: dict[str, Route] = {}
 
@@ -46,7 +46,7 @@ class RouteTree:
     """All routes of an app, as a tree. A path that is not in it does not exist."""
 
     def __init__(self, app: FastAPI, policies: Mapping[str, RoutePolicy]) -> None:
-        self._root = _Node()
+        self._root = _PathNode()
         self._remembered: dict[tuple[str, str], RouteMatch] = {}
         for method, route, endpoint in routes_of(app):
             name = f"{method} {route}"
@@ -59,10 +59,10 @@ class RouteTree:
         words = route.template.split("/")[1:]
         for word in words[:-1] if words[-1] == "*" else words:
             if word.startswith("{"):
-                node.parameter = node.parameter or (word[1:-1], _Node())
+                node.parameter = node.parameter or (word[1:-1], _PathNode())
                 node = node.parameter[1]
             else:
-                node = node.words.setdefault(word, _Node())
+                node = node.words.setdefault(word, _PathNode())
         (node.below if words[-1] == "*" else node.routes)[route.method] = route
 
     def find(self, path: str, method: str) -> RouteMatch:
@@ -99,7 +99,7 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Callable[..., Any]]]:
             raise ValueError(f"route {context.route!r} is of a kind that the gateway does not know")
 
 
-def _walk(node: _Node, words: list[str], depth: int, parameters: dict[str, str]) -> dict[str, Route] | None:
+def _walk(node: _PathNode, words: list[str], depth: int, parameters: dict[str, str]) -> dict[str, Route] | None:
     if depth == len(words):
         return node.routes or None
     word = words[depth]
