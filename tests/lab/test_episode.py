@@ -11,7 +11,7 @@ import pytest
 from ocucb import Bandit, Bernoulli, LevelPolicy, Noise, OCUCBn, Policy, level
 from ocucb.compiled import Parameters
 from ocucb.lab.problem import Problem, mixed_gaps, worst_case
-from ocucb.lab.shard import Outcome, Shard, play
+from ocucb.lab.shard import Shard, ShardResult, play
 from ocucb.lab.tape import arm_key, choice_seed
 from ocucb.policies import Rule, Trend
 from ocucb.selection.leader import may_lead
@@ -44,7 +44,7 @@ class Scanned(Policy):
         return self.inner.rule()._replace(trend=Trend.NEITHER)
 
 
-def same(one: Outcome, two: Outcome) -> bool:
+def same(one: ShardResult, two: ShardResult) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
 
 

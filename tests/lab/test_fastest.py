@@ -40,7 +40,7 @@ SHAPES = """
 from ocucb import OCUCBn
 from ocucb.lab import fastest, gpu_shards
 from ocucb.lab.problem import worst_case
-from ocucb.lab.shard import Outcome, Shard
+from ocucb.lab.shard import ShardResult, Shard
 
 launched = []
 gpu_shards.play_together = lambda shards: launched.extend(shards) or [None]

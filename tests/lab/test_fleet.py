@@ -34,7 +34,7 @@ from ocucb.lab import (
     worst_case,
 )
 from ocucb.lab.gpu_shards import unfit
-from ocucb.lab.shard import Outcome, Shard, play
+from ocucb.lab.shard import Shard, ShardResult, play
 from ocucb.lab.spec import describe_policy, format_policy, parse_policy
 from ocucb.lab.tape import arm_key, choice_seed
 from ocucb.uniforms import uniform
@@ -76,7 +76,7 @@ def bandits_choose(problem: Problem, fleet: Fleet, horizon: int, run: int, wait:
     return choices
 
 
-def played(problem: Problem, policy: Policy, horizon: int, first: int = 0, runs: int = 1) -> Outcome:
+def played(problem: Problem, policy: Policy, horizon: int, first: int = 0, runs: int = 1) -> ShardResult:
     return play(Shard(problem, policy, horizon, (horizon // 2, horizon), SEED, first, runs, trace=horizon))
 
 

@@ -19,17 +19,17 @@ from ocucb.lab.dataset import make_dataset
 from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.problem import worst_case
 from ocucb.lab.runs import gather_runs
-from ocucb.lab.shard import Outcome
+from ocucb.lab.shard import ShardResult
 from ocucb.lab.store import ResultStore
 
 
-def outcome(experiment: Experiment, key: Key) -> Outcome:
+def outcome(experiment: Experiment, key: Key) -> ShardResult:
     """Return made-up results that tell shards apart."""
     shard = experiment.shard(key)
     number = 100.0 * key[0] + 10.0 * key[1] + key[2]
     regret = number + np.arange(shard.runs)[:, None] / 1024 + np.arange(len(shard.checkpoints)) / 2**20
     pulls = np.full((shard.runs, shard.problem.arms), int(number), dtype=np.int64)
-    return Outcome(regret, pulls, np.empty((shard.runs, 0), dtype=np.int64))
+    return ShardResult(regret, pulls, np.empty((shard.runs, 0), dtype=np.int64))
 
 
 def filled(path: Path, experiment: Experiment) -> ResultStore:

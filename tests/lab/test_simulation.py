@@ -21,7 +21,7 @@ from ocucb.compiled import Parameters
 from ocucb.lab import simulation as module
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.problem import Problem, worst_case
-from ocucb.lab.shard import Outcome, Shard, play
+from ocucb.lab.shard import Shard, ShardResult, play
 from ocucb.lab.simulation import Progress, first_goal, runs_needed, simulate
 from ocucb.lab.store import ResultStore
 
@@ -83,7 +83,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[Shard]:
     """Return the list of shards that were played, to be filled."""
     shards: list[Shard] = []
 
-    def noted(shard: Shard) -> Outcome:
+    def noted(shard: Shard) -> ShardResult:
         shards.append(shard)
         return play(shard)
 
@@ -162,7 +162,7 @@ def test_error_in_a_shard_stops_the_rest(
 ) -> None:
     bad = small().shard((1, 0, 0))
 
-    def fail(shard: Shard) -> Outcome:
+    def fail(shard: Shard) -> ShardResult:
         if shard == bad:
             raise error("no")
         return play(shard)

@@ -22,7 +22,7 @@ def _a_shard_is_played_once() -> Iterator[None]:
     """A check and its wrong version often need the same shards; to play one is a pure function."""
 
     @lru_cache(maxsize=1000)
-    def play(one: shard.Shard) -> shard.Outcome:
+    def play(one: shard.Shard) -> shard.ShardResult:
         outcome = shard.play(one)
         for array in outcome:
             array.flags.writeable = False

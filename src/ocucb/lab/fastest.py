@@ -13,19 +13,19 @@ import importlib.util
 from typing import Any
 
 from ocucb.errors import ParameterError
-from ocucb.lab.shard import Outcome, Shard, play
+from ocucb.lab.shard import Shard, ShardResult, play
 
 LARGE = 3 * 10**8  # rounds: what a core plays in some seconds, about as long as code for a GPU takes to be made
 ENOUGH_RUNS = 100  # with a lane for each, from which a GPU is faster than a core by twice or more
 ENOUGH_RUNS_OF_GROUPS = 300  # where some lanes play each
 
 
-def play_where_fastest(shard: Shard) -> Outcome:
+def play_where_fastest(shard: Shard) -> ShardResult:
     """Play a shard on the GPU if it is large, fit for it and faster there, else on the CPU."""
     if shard.runs * shard.horizon >= LARGE and has_gpu():
         gpu_shards = importlib.import_module("ocucb.lab.gpu_shards")
         if gpu_shards.unfit(shard) is None and _has_enough_runs(shard, gpu_shards.shape_of(shard)):
-            outcome: Outcome = gpu_shards.play_together([shard])[0]
+            outcome: ShardResult = gpu_shards.play_together([shard])[0]
             return outcome
     return play(shard)
 

@@ -20,7 +20,7 @@ from ocucb.lab.gpu_episode import Kind, Shape, make_episode
 from ocucb.lab.gpu_index import level_is_stable
 from ocucb.lab.gpu_moments import has_spreads
 from ocucb.lab.gpu_rule import has_estimates
-from ocucb.lab.shard import Outcome, Shard
+from ocucb.lab.shard import Shard, ShardResult
 from ocucb.policies.policy import Rule, Trend
 from ocucb.selection.order import power
 
@@ -90,7 +90,7 @@ def _kind_of_launch(shard: Shard) -> tuple[Kind, int, tuple[int, ...], int]:
     return kind_of(shard), shard.problem.arms, shard.checkpoints, len(shard.policy.rule().parameters)
 
 
-def play_in_launches(shards: Sequence[Shard]) -> Iterator[list[tuple[int, Outcome]]]:
+def play_in_launches(shards: Sequence[Shard]) -> Iterator[list[tuple[int, ShardResult]]]:
     """Play shards that are all fit, in as few launches as memory and time allow; yield what came of each launch.
 
     That is some of the shards, by their places, with their outcomes.
@@ -118,7 +118,7 @@ def compile_for(shard: Shard) -> None:
     _launch(kind_of(shard), [replace(shard, horizon=horizon, checkpoints=(horizon,), runs=1)])
 
 
-def play_together(shards: Sequence[Shard]) -> list[Outcome]:
+def play_together(shards: Sequence[Shard]) -> list[ShardResult]:
     """Play shards that are all fit; return their outcomes in order."""
     outcomes = {place: outcome for launch in play_in_launches(shards) for place, outcome in launch}
     return [outcomes[place] for place in range(len(shards))]
@@ -137,7 +137,7 @@ def _parts(places: list[int], runs: list[int], limit: int) -> list[list[int]]:
     return parts
 
 
-def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
+def _launch(kind: Kind, shards: list[Shard]) -> list[ShardResult]:
     arms, runs = shards[0].problem.arms, sum(shard.runs for shard in shards)
     counts = np.empty((runs, arms), dtype=np.int64)
     regret = np.empty((runs, len(shards[0].checkpoints)))
@@ -162,7 +162,7 @@ def _launch(kind: Kind, shards: list[Shard]) -> list[Outcome]:
     )
     ends = np.cumsum([shard.runs for shard in shards])[:-1]
     parts = zip(np.split(regret, ends), np.split(counts, ends), strict=True)
-    return [Outcome(some, pulls, np.empty((len(some), 0), dtype=np.int64)) for some, pulls in parts]
+    return [ShardResult(some, pulls, np.empty((len(some), 0), dtype=np.int64)) for some, pulls in parts]
 
 
 def _unit(rule: Rule, arms: int, horizon: int) -> float:

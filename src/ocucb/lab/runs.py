@@ -20,7 +20,7 @@ from ocucb.compiled import Floats, Integers
 from ocucb.errors import ParameterError
 from ocucb.lab.experiment import Key
 from ocucb.lab.problem import Problem
-from ocucb.lab.shard import Outcome
+from ocucb.lab.shard import ShardResult
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,7 +61,7 @@ class Runs:
 
 
 def gather_runs(
-    outcomes: dict[Key, Outcome],
+    outcomes: dict[Key, ShardResult],
     block: int,
     coordinates: Mapping[str, Sequence[Any]],
     attributes: Mapping[str, str],

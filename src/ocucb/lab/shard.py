@@ -35,7 +35,7 @@ class Shard:
     trace: int = 0
 
 
-class Outcome(NamedTuple):
+class ShardResult(NamedTuple):
     """One row per run: pseudo-regret at each checkpoint, pulls of every arm at the end, and choices if traced."""
 
     regret: Floats
@@ -43,11 +43,11 @@ class Outcome(NamedTuple):
     choices: Integers
 
 
-def play(shard: Shard) -> Outcome:
+def play(shard: Shard) -> ShardResult:
     """Play the runs of a shard. The same shard gives the same bits everywhere."""
     problem = shard.problem
     world = WorldMemory(problem, shard.horizon, problem.world_means(shard.seed, shard.first, shard.runs))
-    outcome = Outcome(
+    outcome = ShardResult(
         np.empty((shard.runs, len(shard.checkpoints))),
         np.empty((shard.runs, shard.problem.arms), dtype=np.int64),
         np.empty((shard.runs, min(shard.trace, shard.horizon)), dtype=np.int64),
@@ -62,7 +62,7 @@ def play(shard: Shard) -> Outcome:
     return outcome
 
 
-def _play_fleet(shard: Shard, fleet: Fleet, world: WorldMemory, checkpoints: Integers, outcome: Outcome) -> None:
+def _play_fleet(shard: Shard, fleet: Fleet, world: WorldMemory, checkpoints: Integers, outcome: ShardResult) -> None:
     nodes = [_selector(shard, fleet.rule()) for _ in range(fleet.nodes)]
     overall = _selector(shard, Uniform().rule())
     shape = fleet.nodes + 1, shard.problem.arms

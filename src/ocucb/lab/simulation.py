@@ -20,7 +20,7 @@ from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.result import Result
 from ocucb.lab.runners import open_executor
 from ocucb.lab.runs import gather_runs, provenance
-from ocucb.lab.shard import Outcome, play
+from ocucb.lab.shard import ShardResult, play
 
 if TYPE_CHECKING:
     from ocucb.lab.store import ResultStore
@@ -128,7 +128,7 @@ class _Scheduler:
         pool: Executor,
         progress: Callable[[Progress], object] | None,
     ) -> None:
-        self.outcomes: dict[Key, Outcome] = {}
+        self.outcomes: dict[Key, ShardResult] = {}
         self._experiment = experiment
         self._store = store
         self._pool = pool
@@ -177,8 +177,8 @@ class _Scheduler:
 
     def _play(self, missing: list[Key]) -> None:
         """Submit shards, a bounded number at a time, and keep each outcome as it comes."""
-        finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
-        pending: dict[Future[Outcome], Key] = {}
+        finished: SimpleQueue[Future[ShardResult]] = SimpleQueue()
+        pending: dict[Future[ShardResult], Key] = {}
         keys = iter(missing)
         room = self._limit
         try:
@@ -197,7 +197,7 @@ class _Scheduler:
                 future.cancel()
             raise
 
-    def _keep(self, key: Key, outcome: Outcome) -> None:
+    def _keep(self, key: Key, outcome: ShardResult) -> None:
         if self._store is not None:
             self._store.write(key, outcome)
         self.outcomes[key] = outcome

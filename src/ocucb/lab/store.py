@@ -25,7 +25,7 @@ from zarr.storage import LocalStore
 from ocucb.errors import StateError
 from ocucb.lab.experiment import Experiment, Key
 from ocucb.lab.runs import Runs, gather_runs, provenance
-from ocucb.lab.shard import Outcome
+from ocucb.lab.shard import ShardResult
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,7 +83,7 @@ class ResultStore:
         """The experiment, described as TOML, and its provenance, as JSON."""
         return {name: str(self._group.attrs[name]) for name in ("experiment", "provenance")}
 
-    def write(self, key: Key, outcome: Outcome) -> None:
+    def write(self, key: Key, outcome: ShardResult) -> None:
         """Keep the outcome of a shard. Regret comes last: when it is there, all is."""
         problem, policy, block = key
         rows = slice(block * self._block, block * self._block + len(outcome.regret))
@@ -93,7 +93,7 @@ class ResultStore:
         self._regret[problem, policy, rows] = outcome.regret
         self._kept.add(key)
 
-    def read(self, problem: int, policy: int, first: int, last: int) -> dict[Key, Outcome]:
+    def read(self, problem: int, policy: int, first: int, last: int) -> dict[Key, ShardResult]:
         """Return the shards of the blocks from the first up to, not including, the last; but none that is torn."""
         kept = [block for block in range(first, last) if (problem, policy, block) in self._kept]
         if not kept:
@@ -111,7 +111,7 @@ class ResultStore:
         for block in kept:
             rows = slice((block - first) * self._block, (block - first + 1) * self._block)
             choices = np.empty((len(regret[rows]), 0), dtype=np.int64)
-            found[problem, policy, block] = Outcome(regret[rows], pulls[rows], choices)
+            found[problem, policy, block] = ShardResult(regret[rows], pulls[rows], choices)
         return found
 
     def dataset(self) -> xr.Dataset:
@@ -124,7 +124,7 @@ class ResultStore:
         """Return all finished runs."""
         problems, policies, _, arms = self._pulls.shape
         blocks = 1 + max((block for _, _, block in self._kept), default=-1)
-        outcomes: dict[Key, Outcome] = {}
+        outcomes: dict[Key, ShardResult] = {}
         for problem in range(problems):
             for policy in range(policies):
                 outcomes |= self.read(problem, policy, 0, blocks)

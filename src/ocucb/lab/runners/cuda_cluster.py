@@ -15,13 +15,13 @@ from typing import Any
 from ocucb.compiled.cuda import check_gpu
 from ocucb.lab.gpu_shards import play_together
 from ocucb.lab.runners.cuda import TOGETHER, CudaExecutor
-from ocucb.lab.shard import Outcome, Shard
+from ocucb.lab.shard import Shard, ShardResult
 
 BUNDLES = 8  # of what waits, at least, so that as many workers have something to do
 IN_A_BUNDLE = TOGETHER // 4  # shards, at most
 
 
-def play_bundle(shards: Sequence[Shard]) -> list[Outcome]:
+def play_bundle(shards: Sequence[Shard]) -> list[ShardResult]:
     """Play shards that are all fit on the GPU of this worker."""
     check_gpu()
     return play_together(shards)
