@@ -9,7 +9,7 @@ Arms whose bounds expire at the same tick share a *bucket*: bucket (span, parity
 to two times 2^span ticks after its bounds were made. An arm gets the longest span in which its bound climbs at most a
 share of its distance to the best. How long that is, it tells from how its last bound climbed, so that one bound is
 computed and not one for each span that is tried. An index that has come up to its bound when this expires need not be
-computed, either. No span is shorter than about sqrt(t)/2 ticks, or fifty if that is less: arms that close are evaluated
+computed, either. No span is shorter than about sqrt(t)/2 ticks, or 25 if that is less: arms that close are evaluated
 anyway.
 
 The best falls towards an arm while the arm climbs. A bound that the best reaches before it expires was made too high:
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from ocucb.compiled import bit_length, kernel, lowest_bit
+from ocucb.compiled import bit_length, inlined, kernel, lowest_bit
 from ocucb.policies.policy import Trend
 from ocucb.selection.bound_tree import set_bound
 from ocucb.selection.index import FALLS_WITH_ARMS, arm_index, index_margin, upper_bound
@@ -31,7 +31,7 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at, buc
 RISES = int(Trend.RISES)
 FALLS = int(Trend.FALLS)
 LONGEST = BUCKETS // 2 - 1
-SHORTEST = 5
+SHORTEST = 4
 SHARE = 0.4
 SMALLEST_SHARE = 0.02
 # A bound at c/(c + f) of the distance, if it climbs as c and the best falls as f, expires when both meet. The best does
@@ -173,7 +173,7 @@ def tighten(state: State, arm: int, t: int, value: float, best: float) -> None:
         set_bound(state, arm, bound(state, arm, t, value, best, min(max(share, SMALLEST_SHARE), SHARE)))
 
 
-@kernel
+@inlined
 def bound(state: State, arm: int, t: int, value: float, best: float, share: float) -> float:
     """Return a bound on the index of an arm that is in no bucket, after it joined the bucket where that expires.
 
@@ -206,7 +206,7 @@ def _renewed(state: State, arm: int, t: int, best: float) -> float:
     return _bound_after(state, arm, t, bounds_at(state.bounds)[arm], best, SHARE)[0]
 
 
-@kernel
+@inlined
 def _bound_after(state: State, arm: int, t: int, value: float, best: float, share: float) -> tuple[float, int]:
     """Return a bound on an index that is about `value` now, and for how many ticks it holds; the arm joins a bucket.
 
@@ -252,7 +252,7 @@ def _due(now: int, span: int) -> int:
     return ((now >> span) + 2) << span
 
 
-@kernel
+@inlined
 def _join_bucket(state: State, arm: int, now: int, span: int) -> None:
     arms = arms_at(state.arms)
     buckets = buckets_at(state.buckets)
@@ -272,7 +272,7 @@ def _join_bucket(state: State, arm: int, now: int, span: int) -> None:
     state.next_expiry = min(state.next_expiry, end)
 
 
-@kernel
+@inlined
 def leave_bucket(state: State, arm: int) -> None:
     """Take an arm out of its bucket, if it is in one."""
     arms = arms_at(state.arms)
