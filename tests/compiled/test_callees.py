@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ocucb.compiled import Integers, kernel
+from ocucb.compiled import Integers, inlined, kernel, rare_kernel
 
 
 @kernel
@@ -83,3 +83,23 @@ def test_only_what_python_calls_becomes_machine_code() -> None:
 def test_a_compiled_function_is_not_compiled_again() -> None:
     with pytest.raises(TypeError, match="plain function"):
         kernel(factorial)
+
+
+def test_a_rare_kernel_is_called_even_by_one_that_is_inlined() -> None:
+    @rare_kernel
+    def seldom(x: float) -> float:
+        return x + 0.125
+
+    @inlined
+    def often(x: float) -> float:
+        return seldom(x) if x > 1e9 else x
+
+    @kernel
+    def outer(x: float) -> float:
+        return often(x)
+
+    assert [outer(x) for x in (1.0, 2e9)] == [1.0, 2e9 + 0.125]
+    [code] = outer.inspect_llvm().values()  # type: ignore[attr-defined]
+    calls = [line for line in code.splitlines() if " call " in line]
+    assert [line for line in calls if "seldom" in line]
+    assert not [line for line in calls if "often" in line]

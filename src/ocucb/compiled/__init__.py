@@ -12,7 +12,7 @@ floats     one float: its bits, tables of constants and of polynomials
 
 from ocucb.compiled.cache import CACHE_USE, CacheUse
 from ocucb.compiled.callbacks import address
-from ocucb.compiled.floats import bits_of, bits_of_single, constants, float_of, polynomials, single_of
+from ocucb.compiled.floats import bits_of, bits_of_single, constants, float_of, fused, polynomials, single_of
 from ocucb.compiled.kernels import inlined, kernel, rare_kernel
 from ocucb.compiled.pointers import (
     array_at,
@@ -88,6 +88,7 @@ __all__ = [
     "call_score",
     "constants",
     "float_of",
+    "fused",
     "inlined",
     "kernel",
     "largest",

@@ -6,7 +6,8 @@ more than an inlined formula. Numba's own first-class functions cost the same in
 passed from Python, which the online bandit cannot pay (`docs/decisions.md`).
 
 Numba puts a function for callers in C in front of the one it compiles, and forbids that this be inlined into it. For a
-formula of a few lines the second call, and the way of its result through memory, are worth saving.
+formula of a few lines the second call, and the way of its result through memory, are worth saving; and a longer one,
+which LLVM would not inline by itself, is used nowhere else.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CFunc: Any = _CFunc
 
 
 class _Inlining(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """Code in which every call may be inlined."""
+    """Code in which every call may be inlined, and the function itself is, into the one for callers in C."""
 
     def add_ir_module(self, module: Any) -> None:
         for function in module.functions:
@@ -39,6 +40,8 @@ class _Inlining(codegen.JITCodeLibrary):  # type: ignore[misc]
                 for instruction in block.instructions:
                     if instruction.opname == "call":
                         instruction.attributes.discard("noinline")
+                        if function.name.startswith("cfunc."):  # for callers in C
+                            instruction.attributes.add("alwaysinline")
         super().add_ir_module(module)
 
 

@@ -53,8 +53,11 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
     def run_pass(self, state: Any) -> bool:
         state.library = _Linked(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
+        rare = getattr(state.func_id.func, RARE, False)
+        if rare:
+            state.flags.forceinline = False  # which it has from a caller that is `inlined`
         super().run_pass(state)
-        if getattr(state.func_id.func, RARE, False):
+        if rare:
             name = state.cr.fndesc.llvm_func_name
             state.library._final_module.get_function(name).add_function_attribute("noinline")
         key = object()  # by which callers find it; for a function that Python can call, that is what Python calls

@@ -49,6 +49,16 @@ def single_of(typing_context: Any, bits: Any) -> Any:
     return types.float32(types.int32), generate
 
 
+@intrinsic
+def fused(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return x y + z, rounded once."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.fma(*values)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
 def constants(table: Floats) -> Any:
     """Make a compiled `at(i)`: the i-th of these floats."""
 

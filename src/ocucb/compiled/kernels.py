@@ -58,6 +58,9 @@ def rare_kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Return a kernel, or a plain function, as a kernel that is inlined wherever it is called, whatever its size."""
+    """Return a kernel, or a plain function, as a kernel that is inlined wherever it is called, whatever its size.
+
+    Otherwise what it returns goes through memory, which the caller waits for.
+    """
     python = getattr(function, "py_func", function)
     return cast("Function", Kernel(python, targetoptions={**FLAGS, "forceinline": True}))

@@ -8,14 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from ocucb.compiled import Floats, Parameters, constants, kernel, rare_kernel
+from ocucb.compiled import Floats, Parameters, constants, fused, inlined, kernel, rare_kernel
 from ocucb.noise import gamma_tail, normal
 from ocucb.noise.excess import inverse_above, scaled_excess
 from ocucb.noise.mixture import HEAVY, LIGHT, dilution, mixed, remainder
 from ocucb.noise.noise import LARGEST_FLOAT, Evidence, Family, Noise, Z
 
-FEW = 12.0  # a mean up to which counting up from 0 is quicker
-# 1/count; at a mean of FEW no count above 70 is as likely as 1e-20.
+FEW = 3.0  # a mean up to which counting up from 0 is quicker than the expansion
+SOME = 12.0  # a mean up to which it is quicker than `exact_count`
+WHOLE = 1.5 * 2.0**52  # added and subtracted, it rounds a float below 2^51 to a whole number
+# 1/count; at a mean of SOME no count above 70 is as likely as 1e-20.
 _inverse = constants(1.0 / np.maximum(1.0, np.arange(128.0)))
 
 
@@ -58,9 +60,9 @@ def exact_count(count: float, mean: float, uniform: float) -> float:
     return count
 
 
-@kernel
+@inlined
 def counted_quantile(mean: float, uniform: float) -> float:
-    """Return the exact quantile of a mean up to FEW: probabilities are added up until they reach the uniform.
+    """Return the exact quantile of a mean up to SOME: probabilities are added up until they reach the uniform.
 
     Four at a time: where among them the sum arrives is counted, without a guess that a processor can get wrong.
     """
@@ -84,20 +86,42 @@ def counted_quantile(mean: float, uniform: float) -> float:
     return exact_count(float(count), mean, uniform) if uniform > 0.9999 else float(count)
 
 
-@kernel
+@rare_kernel
+def undecided_quantile(mean: float, uniform: float, real: float) -> float:
+    """Return the exact quantile where the expansion, which says it is about `real`, cannot tell."""
+    if mean <= SOME:
+        return counted_quantile(mean, uniform)
+    count = real if real >= 2.0**52 else float(math.floor(real))  # a float above has no fraction
+    return count if mean > 1e15 else exact_count(count, mean, uniform)
+
+
+@inlined
 def expanded_quantile(mean: float, uniform: float) -> float:
-    """Return the exact quantile of a mean above FEW, by its expansion in 1/sqrt(mean) where that can tell."""
+    """Return the exact quantile of a mean above FEW, by its expansion in 1/sqrt(mean) where that can tell.
+
+    With s = 1/sqrt(mean), P(Gamma(real) > mean) is `uniform` for
+    real = mean + z/s + (2 + z²)/6 - s z (2 + z²)/72 + s² (3z⁴ + 7z² - 16)/810 + s³ z (2684 - 548z² - 207z⁴)/155520,
+    and the count is real without its fraction. All that depends on the mean alone is computed beside z, and what
+    remains, a polynomial in z of real - 1/2, in few steps that wait for one another.
+    """
+    root = math.sqrt(mean)
+    s = 1.0 / root
+    s2 = s * s
+    s3 = s * s2
+    zeroth = mean - (1 / 6 + s2 * (16 / 810))
+    first = root - (s * (1 / 36) - s3 * (2684 / 155520))
+    second = 1 / 6 + s2 * (7 / 810)
+    third = s * (-1 / 72) - s3 * (548 / 155520)
+    # The expansion is within (0.04 + 0.005 z⁶)/mean², and rounding within the rest, which tells nothing above 1e15.
+    within = 0.5 - (0.04 * (s2 * s2) + 4e-16 * mean)
     z = normal.quantile(uniform)
     y = z * z
-    root = math.sqrt(mean)
-    inverse = 1.0 / (mean * root)
-    bend = (3.0 * y * y + 7.0 * y - 16.0) * (root * inverse) * (1 / 810)
-    real = max(0.0, mean + (root * z + (2.0 + y) * (1 / 6) - z * (2.0 + y) * (mean * inverse) * (1 / 72) + bend))
-    count = real if real >= 2.0**52 else float(math.floor(real))  # a float above has no fraction
-    error = (1.0 + abs(z) * y * y) * inverse * (1 / 50) + 4e-16 * mean  # of the expansion, and of rounding
-    if mean > 1e15 or error < real - count < 1.0 - error:
-        return count
-    return exact_count(count, mean, uniform)
+    above = fused(y, fused(s3 * (-207 / 155520), z, s2 * (3 / 810)), fused(third, z, second))
+    middle = fused(y, above, fused(first, z, zeroth))
+    count = (middle + WHOLE) - WHOLE
+    if abs(middle - count) < fused(-0.005 * (s2 * s2), y * y * y, within):
+        return float(count)
+    return undecided_quantile(mean, uniform, max(0.0, middle + 0.5))
 
 
 @kernel

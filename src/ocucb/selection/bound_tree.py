@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ocucb.compiled import kernel, largest, lowest_bit, reaching
+from ocucb.compiled import inlined, kernel, largest, lowest_bit, reaching
 from ocucb.selection.state import FANOUT, SHIFT, State, bounds_at, offsets_at
 
 # A node's children are read all at once: a loop over them would stop at a place no processor can foresee.
@@ -35,7 +35,7 @@ def first_arm(state: State, least: float) -> int:
     return _descend(state, state.root, 0, least) if largest_bound(state) >= least else -1
 
 
-@kernel
+@inlined
 def next_arm(state: State, arm: int, least: float) -> int:
     """Return the first arm after `arm` with a bound of `least` or more, or -1."""
     child = arm
@@ -48,7 +48,7 @@ def next_arm(state: State, arm: int, least: float) -> int:
     return -1
 
 
-@kernel
+@inlined
 def _descend(state: State, level: int, child: int, least: float) -> int:
     """Return the lowest arm below a node that holds one."""
     for below in range(level - 1, -1, -1):
@@ -56,7 +56,7 @@ def _descend(state: State, level: int, child: int, least: float) -> int:
     return child
 
 
-@kernel
+@inlined
 def set_bound(state: State, arm: int, bound: float) -> None:
     """Give an arm a new bound."""
     offsets = offsets_at(state.offsets)

@@ -6,7 +6,7 @@ of span 0 also one tick after. So all arms of a bucket expire together, and join
 
 from __future__ import annotations
 
-from ocucb.compiled import kernel, lowest_bit
+from ocucb.compiled import inlined, kernel, lowest_bit
 from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, buckets_at, due_at
 
 
@@ -20,7 +20,7 @@ def empty_buckets(state: State) -> None:
         buckets[bucket] = -1
 
 
-@kernel
+@inlined
 def join_bucket(state: State, arm: int, end: int, span: int) -> None:
     """Let an arm that is in no bucket join the one that expires at this tick: the next, or the end of a span."""
     arms = arms_at(state.arms)
@@ -40,7 +40,7 @@ def join_bucket(state: State, arm: int, end: int, span: int) -> None:
     state.next_expiry = min(state.next_expiry, end)
 
 
-@kernel
+@inlined
 def leave_bucket(state: State, arm: int) -> None:
     """Take an arm out of its bucket, if it is in one."""
     arms = arms_at(state.arms)

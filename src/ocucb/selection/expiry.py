@@ -12,7 +12,7 @@ slack, its index, until the next tick. It gets one with slack when that has come
 Arms whose bounds expire at the same tick share a bucket (buckets.py). An arm gets the longest span in which its bound
 climbs at most a share of its distance to the best. How long that is, it tells from how its last bound climbed, so that
 one bound is computed and not one for each span that is tried. An index that has come up to its bound when this expires
-need not be computed, either. No span is shorter than about sqrt(t)/2 ticks, or fifty if that is less: arms that close
+need not be computed, either. No span is shorter than about sqrt(t)/2 ticks, or 25 if that is less: arms that close
 are evaluated anyway.
 
 The best falls towards an arm while the arm climbs. A bound that the best reaches before it expires was made too high:
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 
-from ocucb.compiled import bit_length, kernel
+from ocucb.compiled import bit_length, inlined, kernel
 from ocucb.policies.policy import Trend
 from ocucb.selection.bound_tree import set_bound
 from ocucb.selection.buckets import empty_buckets, find_next_expiry, join_bucket, leave_bucket, take_expired
@@ -35,7 +35,7 @@ from ocucb.selection.state import BUCKETS, NEVER, State, arms_at, bounds_at
 RISES = int(Trend.RISES)
 FALLS = int(Trend.FALLS)
 LONGEST = BUCKETS // 2 - 1
-SHORTEST = 5
+SHORTEST = 4
 SHARE = 0.4
 SHARE_IF_STILL = 0.1  # where the clock stands still in most rounds: bounds last long even so
 SMALLEST_SHARE = 0.02
@@ -147,7 +147,7 @@ def tighten(state: State, arm: int, t: int, value: float, best: float) -> None:
         set_bound(state, arm, _bound_with_share(state, arm, t, value, best, min(max(share, SMALLEST_SHARE), SHARE)))
 
 
-@kernel
+@inlined
 def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
     """Return a bound on the index of an arm that is in no bucket, after it joined the bucket where that expires."""
     if state.trend == FALLS and state.changing == 0:
@@ -155,7 +155,7 @@ def bound(state: State, arm: int, t: int, value: float, best: float) -> float:
     return _bound_with_share(state, arm, t, value, best, SHARE if state.trend == RISES else SHARE_IF_STILL)
 
 
-@kernel
+@inlined
 def _bound_with_share(state: State, arm: int, t: int, value: float, best: float, share: float) -> float:
     """Return a bound that climbs about that share of its distance to the best before it expires."""
     if value == -math.inf:
@@ -197,7 +197,7 @@ def _renewed(state: State, arm: int, t: int, best: float) -> float:
     return _bound_after(state, arm, t, bounds_at(state.bounds)[arm], best, SHARE)[0]
 
 
-@kernel
+@inlined
 def _bound_after(state: State, arm: int, t: int, value: float, best: float, share: float) -> tuple[float, float]:
     """Return a bound on an index that is about `value` now, and how fast it climbs; the arm joins a bucket.
 

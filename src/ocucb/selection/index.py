@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from ocucb.compiled import call_bound, call_level, kernel, reals
+from ocucb.compiled import call_bound, call_level, inlined, kernel, reals
 from ocucb.policies.policy import Trend, WithArms
 from ocucb.selection.moments import family_of
 from ocucb.selection.order import effective_arms
@@ -27,7 +27,7 @@ LEVEL_MARGIN = 1e-12
 INDEX_MARGIN = 1e-9
 
 
-@kernel
+@inlined
 def arm_index(state: State, arm: int, t: int) -> float:
     """Return the index of an arm in round t; -inf without a reward."""
     this = arms_at(state.arms)[arm]
@@ -46,7 +46,7 @@ def time_of(state: State, t: int) -> float:
     return float(t) if state.memory == EVERYTHING else float(state.remembered * state.unit + 1.0)
 
 
-@kernel
+@inlined
 def upper_bound(state: State, arm: int, t: int, ticks: int) -> float:
     """Return what the index of an arm with a reward cannot exceed before so many ticks from round t have passed.
 
@@ -117,7 +117,7 @@ def least_index(state: State, mean: float, pulls: float, level: float) -> float:
     return float(value - index_margin(value, mean))
 
 
-@kernel
+@inlined
 def _level(state: State, t: float, pulls: float, effective: float, arms: float) -> float:
     if state.shared and state.shared_round == t and arms == state.active:
         return float(state.shared_level)
