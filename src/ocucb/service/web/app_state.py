@@ -18,7 +18,7 @@ from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.settings import Settings
 from ocucb.service.stores import Store
 from ocucb.service.web.errors import Refusal
-from ocucb.service.web.forwarding import HOME_SECONDS, Answered, Forwarded, Forwarder
+from ocucb.service.web.forwarding import HOME_SECONDS, Forwarder
 from ocucb.service.web.metrics import Metrics
 from ocucb.service.web.paths import Route, RouteMatch
 from ocucb.service.web.tracing import Tracing
@@ -47,7 +47,6 @@ class AppState:
     caller: LoopCaller
     forwarded_caller: LoopCaller
     forwarder: Forwarder | None = None
-    serve_forwarded: Callable[[Forwarded], Awaitable[Answered]]
 
     def __init__(self, service: Service) -> None:
         self.service = service
