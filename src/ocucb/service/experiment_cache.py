@@ -28,6 +28,7 @@ from ocucb.service.text import decode, encode
 logger = logging.getLogger(__name__)
 ITEMS_PER_PIECE = 5000
 DAMAGED_RETRY_SECONDS = 30.0
+SHARED_SECONDS = 1.0  # since another node has written to a log, for which it may do so again
 LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e15  # between which numbers are written without an exponent, by whomever
 MIN_COMPRESSED = 100_000  # characters of a snapshot
 _COMPRESSED = "zlib,base64:"  # with which no JSON begins
@@ -54,6 +55,7 @@ class ExperimentCache:
         self._ids: dict[str, int] = {}
         self.damaged: dict[int, Damaged] = {}
         self._damaged_ids: dict[str, int] = {}
+        self._shared_until: dict[int, float] = {}
 
     def find(self, target: str | int) -> ExperimentState | None:
         """Return an experiment by its name or its id, if it is in memory."""
@@ -80,7 +82,20 @@ class ExperimentCache:
         """Cache an experiment, unless it is there."""
         if state.id not in self._by_id:
             self._by_id[state.id], self._ids[state.name] = state, state.id
+            self.note_shared(state.id)
         self.drop_damaged(state.id)
+
+    def note_shared(self, experiment: int) -> None:
+        """Note that another node has written to the log of an experiment, or may have."""
+        self._shared_until[experiment] = time.monotonic() + SHARED_SECONDS
+
+    def is_shared(self, experiment: int) -> bool:
+        """Tell whether another node has lately written to the log of an experiment, as far as is known."""
+        until = self._shared_until.get(experiment)
+        if until is not None and until < time.monotonic():
+            del self._shared_until[experiment]
+            return False
+        return until is not None
 
     def add_damaged(self, record: ExperimentRecord, error: LogError) -> None:
         """Note that the log of an experiment cannot be read."""
@@ -100,6 +115,7 @@ class ExperimentCache:
             state = self._by_id.pop(experiment, None)
             if state is not None:
                 del self._ids[state.name]
+                self._shared_until.pop(experiment, None)
 
     def trim(self) -> list[ExperimentState]:
         """Drop the least recently used experiments, if there are too many, and return them."""
