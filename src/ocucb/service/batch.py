@@ -15,7 +15,7 @@ from ocucb.service.errors import (
     UnknownDecisionError,
     UnknownExperimentError,
 )
-from ocucb.service.experiment_cache import ExperimentCache, catch_up
+from ocucb.service.experiment_cache import LOST_SECONDS, ExperimentCache, catch_up
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.ids import Tokens, parse_id
 from ocucb.service.loader import Target
@@ -351,13 +351,20 @@ class Batch:
         """Write where no other node has written meanwhile. Where one has, the experiment is lost: it is read again."""
         if self._changes or self._new_parts or self._closed_parts:
             raise StoreError("this cannot be written without a lock; not stored, try again")
-        if not changed:
+        touched = {state.id: state for state in changed}  # or with an idempotency key for what was decided before
+        touched |= {experiment: self.by_id[experiment] for experiment, _ in self.new_idempotency_records}
+        if not touched:
             return []
-        growths = [Growth(state.id, self._records_before[state.id].seq, state.seq, state.status) for state in changed]
+        growths = [
+            Growth(experiment, self._records_before[experiment].seq, state.seq, state.status)
+            for experiment, state in touched.items()
+        ]
         noted = self._entries, self.new_idempotency_records, self._due, self._not_due
         written = self.transaction.write_checked(growths, *noted)
-        self.lost = {state.id for state in changed} - written
+        self.lost = set(touched) - written
         self._cache.drop(self.lost)
+        for experiment in self.lost:
+            self._cache.note_shared(experiment, LOST_SECONDS)
         return [state for state in changed if state.id in written]
 
     def is_lost(self, target: Target | None) -> bool:

@@ -103,6 +103,10 @@ class Engine:
         self._loader.close()
         self._snapshots.close(self._cache.states())
 
+    def close_windows_at_home(self, is_home: Callable[[str], bool]) -> None:
+        """Leave the windows of experiments that are at home elsewhere to their homes."""
+        self._housekeeping.is_home = is_home
+
     @property
     def store_error(self) -> StoreError | None:
         """The error with which the store last failed; None while it works."""
@@ -302,7 +306,10 @@ class Engine:
             self._snapshots.schedule(state, self._limits.snapshot)
         for state in self._cache.trim():
             self._snapshots.schedule_dropped(state)
-        return [pending for pending in all_pending if batch.is_lost(pending.target)] if batch.lost else []
+        lost = [pending for pending in all_pending if batch.is_lost(pending.target)] if batch.lost else []
+        for pending in lost:
+            pending.release()
+        return lost
 
     def _open_transaction(
         self, all_pending: list[PendingRequest], batch: Batch, starved: int | None

@@ -16,6 +16,7 @@ from itertools import count, islice
 
 import pytest
 
+from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.replay import replay
 from ocucb.service.stores import Store
@@ -24,7 +25,7 @@ from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web import app_state, forwarding
 from ocucb.service.web.node_connection import chunk
 from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers
-from service.helpers import PATIENT, ManualClock, folded_state, wait_until
+from service.helpers import PATIENT, ManualClock, Node, folded_state, wait_until
 from service.web.api import Api, check_error
 
 FAILED = Answered(0, b"", {})
@@ -326,6 +327,26 @@ class FakeHome:
                         writer.write(chunk(pack_answers((number, Answered(200, b"{}", {})) for number, _ in requests)))
         self.transports.discard(writer)
         writer.close()
+
+
+def test_windows_are_closed_at_home(postgresql: str, clock: ManualClock) -> None:
+    """And by others only if their home does not do so for long: it may be lost."""
+    store = Store(postgresql, PATIENT)
+    store.migrate()
+    node = Node(postgresql, now=clock)
+    for name in ("here", "elsewhere"):
+        node.create(name, window=60.0)
+        node.decide(name)
+    housekeeping = Housekeeping(store, clock, 1.0, 3600.0)
+    housekeeping.is_home = lambda name: name == "here"
+    clock.advance(60.5)
+    assert housekeeping.find_due([], writing=False) == [1]
+    clock.advance(9.0)
+    assert housekeeping.find_due([], writing=False) == [], "it is under way, or at home elsewhere"
+    clock.advance(1.0)
+    assert housekeeping.find_due([], writing=False) == [2]
+    node.close()
+    store.close()
 
 
 def test_a_node_whose_heartbeat_stops_is_no_home(postgresql: str) -> None:

@@ -59,6 +59,7 @@ class AppState:
         self.forwarded_caller = LoopCaller(self.service.engine, min(request_timeout, HOME_SECONDS))
         if self.service.directory is not None:
             self.forwarder = Forwarder(self.service.directory)
+            self.service.engine.close_windows_at_home(self.service.directory.is_home)
 
     async def close(self) -> None:
         """Ask other nodes nothing more."""
