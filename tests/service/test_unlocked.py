@@ -143,6 +143,24 @@ def test_what_another_node_writes_in_between_is_not_lost(postgresql: str, monkey
         node.close()
 
 
+def test_where_another_node_writes_the_log_is_locked(postgresql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that nothing has to be decided twice."""
+    outcomes = count_unlocked(monkeypatch)
+    nodes = [Node(postgresql) for _ in range(2)]
+    nodes[0].create()
+    for node in (*nodes, nodes[0]):
+        node.decide()
+    assert outcomes == [{1}] * 3
+    nodes[0].decide()
+    nodes[0].play(1)
+    assert outcomes == [{1}] * 3, "it saw that another node writes, and does not lock"
+    nodes[0].engine._cache._shared_until[1] -= 5.0  # as if so many seconds had passed
+    nodes[0].decide()
+    assert outcomes == [{1}] * 4
+    for node in nodes:
+        node.close()
+
+
 @pytest.mark.parametrize("cautious", [True, False])
 def test_two_nodes_at_once(postgresql: str, monkeypatch: pytest.MonkeyPatch, cautious: bool) -> None:
     """However often they get in each other's way: one order, nothing twice, nothing lost."""
