@@ -3,8 +3,8 @@
 Eight experiments of ten arms, 64 connections of `wrk` in all. "by experiment" is a balancer that sends each experiment
 to its home; "round robin" one that does not look, so that half of all requests are passed on from node to node. The
 cases are measured in turn, several times over in one run; a part of one node is the median of that part in each turn.
-The same for engines without HTTP, 64 callers in all, where nobody passes anything on: by round robin they take turns at
-the locks of all experiments. The database is on the same machine, and takes its share of it. Then one of two nodes is
+The same for engines without HTTP, 64 callers in all; "without homes" these pass nothing on, and take turns at the locks
+of all experiments. The database is on the same machine, and takes its share of it. Then one of two nodes is
 stopped by SIGSTOP, or killed, while a caller asks the other node for one decision after the other: the longest that an
 experiment of the lost node had to wait.
 
@@ -196,7 +196,8 @@ def measure_cases(server: str) -> tuple[list[list[Case] | list[EngineCase]], lis
         engines = [
             start_engines(stack, "one engine", one_database, CONNECTIONS, [EXPERIMENTS]),
             start_engines(stack, "two engines, by experiment", two_database, CONNECTIONS, at_home),
-            start_engines(stack, "two engines, round robin", two_database, CONNECTIONS, [EXPERIMENTS, EXPERIMENTS]),
+            start_engines(stack, "two engines, round robin", two_database, CONNECTIONS, [EXPERIMENTS] * 2, homes=True),
+            start_engines(stack, "the same without homes", two_database, CONNECTIONS, [EXPERIMENTS] * 2),
         ]
         _measure_in_turn(engines)
     return [nodes, engines], waits

@@ -199,6 +199,7 @@ def test_a_commit_with_unknown_end(node: Node, stored: bool) -> None:
     """The connection breaks while committing: the caller hears that it must ask again, and asking again is right."""
     node.create()
     node.play(3)
+    node.engine._cache.note_shared(1, 3600.0)  # test_unlocked.py has the other way
     breaking = True
 
     def commit(connection: Any) -> None:

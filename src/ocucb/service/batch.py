@@ -15,7 +15,7 @@ from ocucb.service.errors import (
     UnknownDecisionError,
     UnknownExperimentError,
 )
-from ocucb.service.experiment_cache import ExperimentCache, catch_up
+from ocucb.service.experiment_cache import LOST_SECONDS, ExperimentCache, catch_up
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.ids import Tokens, parse_id
 from ocucb.service.loader import Target
@@ -24,6 +24,7 @@ from ocucb.service.requests import Correct, Create, Decide, Expire, ImportLog, R
 from ocucb.service.stores import Transaction, partial_rewards, retention
 from ocucb.service.stores.audit import Change, add_changes
 from ocucb.service.stores.store import ENTRIES_PER_PAGE, DecisionAndOutcome, ScopedKey
+from ocucb.service.stores.unlocked import Growth
 
 _Part = TypeVar("_Part", int, str)
 _Found = TypeVar("_Found")
@@ -53,6 +54,7 @@ class Batch:
         self.by_id = {state.id: state for target in targets if (state := cache.find(target)) is not None}
         self.by_name = {state.name: state for state in self.by_id.values()}
         self.locked: dict[Target, int] = {}
+        self.lost: set[int] = set()  # another node has written to these while nothing was locked
         self._to_load: dict[Target, str] = {}
         self.idempotency_records: dict[ScopedKey, IdempotencyRecord] = {}
         self._last_decisions: dict[tuple[int, str], Entry] = {}
@@ -72,11 +74,13 @@ class Batch:
     def open(self, transaction: Transaction, starved: int | None = None) -> None:
         """Lock the experiments, and catch up with what other nodes wrote. Those that others have locked are left out.
 
-        The lock of `starved` is waited for a little, and not only tried.
+        The lock of `starved` is waited for a little, and not only tried. Where nothing is to be locked, nothing is.
         """
         self.transaction = transaction
         if self.by_id:
-            records = transaction.lock_experiments(sorted(self.by_id), starved)
+            ids = sorted(self.by_id)
+            unlocked = transaction.is_unlocked
+            records = transaction.look_at_experiments(ids) if unlocked else transaction.lock_experiments(ids, starved)
             if len(records) != len(self.by_id):
                 self._leave_out_locked(set(self.by_id).difference(record.id for record in records))
             new_entries = self._read_new_entries(records)
@@ -204,6 +208,7 @@ class Batch:
         seen = state.seq
         try:
             if record.seq > state.seq:
+                self._cache.note_shared(record.id)
                 catch_up(self.transaction, record.id, state, record.seq, new_entries)
         except LogError as error:
             base = retention.find_base(self.transaction, record.id)
@@ -318,8 +323,10 @@ class Batch:
         return stored + [entry for entry in new if first <= entry.seq < first + size]
 
     def write(self) -> list[ExperimentState]:
-        """Write all that was noted, and return the experiments that changed."""
+        """Write all that was noted, and return the experiments that changed, less those that were lost."""
         changed = [state for state in self.by_id.values() if state.seq != self._records_before[state.id].seq]
+        if self.transaction.is_unlocked:
+            return self._write_checked(changed)
         transaction = self.transaction
         transaction.append_entries(self._entries)
         if self.new_idempotency_records:
@@ -340,6 +347,31 @@ class Batch:
             )
         return changed
 
+    def _write_checked(self, changed: list[ExperimentState]) -> list[ExperimentState]:
+        """Write where no other node has written meanwhile. Where one has, the experiment is lost: it is read again."""
+        if self._changes or self._new_parts or self._closed_parts:
+            raise StoreError("this cannot be written without a lock; not stored, try again")
+        touched = {state.id: state for state in changed}  # or with an idempotency key for what was decided before
+        touched |= {experiment: self.by_id[experiment] for experiment, _ in self.new_idempotency_records}
+        if not touched:
+            return []
+        growths = [
+            Growth(experiment, self._records_before[experiment].seq, state.seq, state.status)
+            for experiment, state in touched.items()
+        ]
+        noted = self._entries, self.new_idempotency_records, self._due, self._not_due
+        written = self.transaction.write_checked(growths, *noted)
+        self.lost = set(touched) - written
+        self._cache.drop(self.lost)
+        for experiment in self.lost:
+            self._cache.note_shared(experiment, LOST_SECONDS)
+        return [state for state in changed if state.id in written]
+
+    def is_lost(self, target: Target | None) -> bool:
+        """Tell whether what was decided for an experiment could not be written, since another node wrote before."""
+        state = self.by_name.get(target) if isinstance(target, str) else self.by_id.get(target or 0)
+        return state is not None and state.id in self.lost
+
     def discard(self) -> None:
         """Drop what is only in memory, if any request was served: it is not known to be stored."""
         if self.served:
@@ -349,6 +381,11 @@ class Batch:
 _KEYED = (Decide, ImportLog, Create)
 _OF_DECISION = (Reward, Correct)
 _BY_ID = (Reward, Correct, Expire)
+
+
+def needs_lock(request: Request) -> bool:
+    """Tell whether a request may write more than entries, idempotency keys and deadlines."""
+    return not (type(request) is Decide or (type(request) is Reward and request.part is None))
 
 
 def _experiment_name(request: Request) -> str | None:

@@ -102,8 +102,13 @@ class PendingRequest:
 
     def cancel(self) -> bool:
         """Cancel it, as nobody waits any more: it will not be served. False if it is being served already."""
-        self._claims.append(False)
-        return not self._claims[0]
+        claims = self._claims
+        claims.append(False)
+        return not claims[0]
+
+    def release(self) -> None:
+        """Note that it was not served after all: it can be cancelled, or served again."""
+        self._claims, self.answer, self.error = [], None, None
 
     @property
     def cancelled(self) -> bool:

@@ -21,6 +21,7 @@ MAX_HEAD_BYTES = 65_536  # request line and headers
 MAX_JOINED_BYTES = 16_384
 MAX_ARRIVAL_SECONDS = 60.0  # for a whole request, from its first byte or from when the connection was made
 BODY_SECONDS = 0.05  # for a body to follow its head; if it takes longer, ASGI waits for it
+FORWARDED = b"/v1/forwarded"
 DIRECT = "ocucb.direct"  # the gateway, in the state that the app shares with its server
 
 
@@ -76,6 +77,9 @@ class DirectServer(Protocol):
     def serve_direct(self, context: Any, respond: Callable[[int, bytes, bytes], None]) -> None:
         """Serve it once its body is there, and give the answer to `respond`: status, headers as sent, and body."""
 
+    def open_forwarded(self, send: Callable[[bytes], None], close: Callable[[], None]) -> Any:
+        """Return what takes requests that another node passes on, and sends their answers."""
+
 
 class _NoEvent:
     """What nobody waits for."""
@@ -112,6 +116,7 @@ class Connection(HttpToolsProtocol):
     _head: int | None = 0
     _direct: Any = None  # a request that ASGI need not know, while its body arrives
     _recognised: Any = None  # the key of the last such request
+    _forwarded: Any = None  # requests that another node passes on, in a body that does not end
     _body_timer: asyncio.TimerHandle | None = None
     _idle_since: float | None = None  # a direct request was answered
 
@@ -138,9 +143,28 @@ class Connection(HttpToolsProtocol):
             and self.parser.get_method() == b"POST"
             and not self._is_full()
         ):
+            if self.url == FORWARDED:
+                self._open_forwarded(self._server)
+                return
             self._direct = self._server.begin_direct(self.url, self.headers, self._recognised)
         if self._direct is None:
             self._start_asgi()
+
+    def _open_forwarded(self, server: DirectServer) -> None:
+        """Let another node pass on requests, and answer each when it is done, until one of the two ends it."""
+        self._began = None
+        self._forwarded = server.open_forwarded(self._send_chunk, self.transport.close)
+        self._writes.send(STATUS_LINE[200] + b"transfer-encoding: chunked\r\n\r\n")
+
+    def _send_chunk(self, message: bytes) -> None:
+        if not self.transport.is_closing():
+            self._writes.send(b"%x\r\n%b\r\n" % (len(message), message))
+
+    def shutdown(self) -> None:
+        if self._forwarded is None:
+            super().shutdown()
+        else:
+            self._forwarded.end()
 
     def _is_full(self) -> bool:
         most = self.limit_concurrency
@@ -160,13 +184,21 @@ class Connection(HttpToolsProtocol):
             self.limit_concurrency, self.app = most, app
 
     def on_body(self, body: bytes) -> None:
-        if self._direct is None:
-            super().on_body(body)
-        else:
+        if self._direct is not None:
             self._direct.body += body
+        elif self._forwarded is not None:
+            try:
+                self._forwarded.take(body)
+            except ValueError:  # these are no messages of a node
+                self.transport.close()
+        else:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._began = None
+        if self._forwarded is not None:
+            self._forwarded.end()
+            return
         if self._direct is None:
             super().on_message_complete()
             return
@@ -222,6 +254,8 @@ class Connection(HttpToolsProtocol):
 
     def is_late(self, now: float) -> bool:
         """Tell whether a request has been arriving for too long, or none has come for too long."""
+        if self._forwarded is not None:
+            return bool(self._forwarded.is_idle)
         if self._idle_since is not None and now - self._idle_since > self.timeout_keep_alive:
             return True
         return self._began is not None and now - self._began > MAX_ARRIVAL_SECONDS

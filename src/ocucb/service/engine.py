@@ -7,11 +7,12 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from ocucb.errors import OcucbError
-from ocucb.service.batch import Batch, NotLoadedError, target_of
+from ocucb.service.batch import Batch, NotLoadedError, needs_lock, target_of
 from ocucb.service.callers import PendingRequest, deliver, fail
 from ocucb.service.errors import LogError, ServiceError, StoreError
 from ocucb.service.experiment_cache import ExperimentCache
@@ -101,6 +102,10 @@ class Engine:
         self._writer.join()
         self._loader.close()
         self._snapshots.close(self._cache.states())
+
+    def close_windows_at_home(self, is_home: Callable[[str], bool]) -> None:
+        """Leave the windows of experiments that are at home elsewhere to their homes."""
+        self._housekeeping.is_home = is_home
 
     @property
     def store_error(self) -> StoreError | None:
@@ -259,8 +264,9 @@ class Engine:
     def _try_batch(
         self, all_pending: list[PendingRequest], held: list[PendingRequest], starved: int | None
     ) -> list[PendingRequest]:
-        """Serve requests in one transaction; return those to serve again because another failed in a way of its own.
+        """Serve requests in one transaction; return those to serve again.
 
+        So are all others where one fails in a way of its own, and those of experiments to which another node wrote.
         Those that must wait are added to `held`.
         """
         targets = {pending.target for pending in all_pending if pending.target is not None}
@@ -268,7 +274,7 @@ class Engine:
         culprit: PendingRequest | None = None
         new_held: list[tuple[Target, PendingRequest]] = []
         try:
-            with self._store.write(keep=True) as transaction:
+            with self._open_transaction(all_pending, batch, starved) as transaction:
                 if any(isinstance(pending.request, _SLOW) for pending in all_pending):
                     transaction.allow_long()
                 batch.open(transaction, starved)
@@ -300,7 +306,23 @@ class Engine:
             self._snapshots.schedule(state, self._limits.snapshot)
         for state in self._cache.trim():
             self._snapshots.schedule_dropped(state)
-        return []
+        lost = [pending for pending in all_pending if batch.is_lost(pending.target)] if batch.lost else []
+        for pending in lost:
+            pending.release()
+        return lost
+
+    def _open_transaction(
+        self, all_pending: list[PendingRequest], batch: Batch, starved: int | None
+    ) -> AbstractContextManager[Transaction]:
+        """Open a transaction that locks nothing if no other node is likely to write to the same experiments."""
+        if (
+            self._store.can_write_unlocked
+            and starved is None
+            and not any(needs_lock(pending.request) for pending in all_pending)
+            and not any(map(self._cache.is_shared, batch.by_id))
+        ):
+            return self._store.write_unlocked()
+        return self._store.write(keep=True)
 
     def _leave_out_locked(
         self, batch: Batch, all_pending: list[PendingRequest], held: list[PendingRequest]

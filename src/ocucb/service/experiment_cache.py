@@ -28,6 +28,8 @@ from ocucb.service.text import decode, encode
 logger = logging.getLogger(__name__)
 ITEMS_PER_PIECE = 5000
 DAMAGED_RETRY_SECONDS = 30.0
+SHARED_SECONDS = 5.0  # for which a log is locked before it is written to, once another node has written to it
+LOST_SECONDS = 60.0  # the same, if what was decided could not be written for that: it had to be read again
 LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e15  # between which numbers are written without an exponent, by whomever
 MIN_COMPRESSED = 100_000  # characters of a snapshot
 _COMPRESSED = "zlib,base64:"  # with which no JSON begins
@@ -54,6 +56,7 @@ class ExperimentCache:
         self._ids: dict[str, int] = {}
         self.damaged: dict[int, Damaged] = {}
         self._damaged_ids: dict[str, int] = {}
+        self._shared_until: dict[int, float] = {}
 
     def find(self, target: str | int) -> ExperimentState | None:
         """Return an experiment by its name or its id, if it is in memory."""
@@ -81,6 +84,21 @@ class ExperimentCache:
         if state.id not in self._by_id:
             self._by_id[state.id], self._ids[state.name] = state, state.id
         self.drop_damaged(state.id)
+
+    def note_shared(self, experiment: int, seconds: float = SHARED_SECONDS) -> None:
+        """Note that another node has written to the log of an experiment: for so long it may do so again."""
+        now = time.monotonic()
+        if len(self._shared_until) > self._limit:
+            self._shared_until = {one: until for one, until in self._shared_until.items() if until > now}
+        self._shared_until[experiment] = max(now + seconds, self._shared_until.get(experiment, 0.0))
+
+    def is_shared(self, experiment: int) -> bool:
+        """Tell whether another node has lately written to the log of an experiment, as far as is known."""
+        until = self._shared_until.get(experiment)
+        if until is not None and until < time.monotonic():
+            del self._shared_until[experiment]
+            return False
+        return until is not None
 
     def add_damaged(self, record: ExperimentRecord, error: LogError) -> None:
         """Note that the log of an experiment cannot be read."""

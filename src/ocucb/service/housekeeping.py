@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import StoreError
 from ocucb.service.records import SECOND, Clock
 from ocucb.service.requests import Expire
 from ocucb.service.reward_handlers import MAX_EXPIRED_PER_REQUEST
-from ocucb.service.stores import Store, nodes, retention
+from ocucb.service.stores import Store, Transaction, nodes, retention
 
 PRUNE_INTERVAL = 60.0  # seconds between two searches for old idempotency keys, if the last one found few
 MAX_PRUNED_KEYS = 1000  # at once
 MAX_EXPERIMENTS_PER_SWEEP = 100
 MAX_DELETED_ROWS = 2000  # of a deleted experiment, in one transaction
+AWAY_SECONDS = 10.0  # after which the windows of an experiment are closed by another node than its home
 DELETE_PAUSE = 0.05  # seconds between two of these, in which others can write
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ class Housekeeping:
         self.sweep_at = self.prune_at = 0.0
         self._new_keys = 0
         self._under_way: set[int] = set()
+        self.is_home: Callable[[str], bool] | None = None  # of an experiment, by its name; None if there are no homes
 
     def find_due(self, damaged: Sequence[int], writing: bool) -> list[int]:
         """Return some experiments with decisions whose window has passed, less those damaged or under way already.
@@ -43,8 +45,21 @@ class Housekeeping:
                 nodes.check_writing(transaction)
             left_out = {*damaged, *self._under_way}
             due = transaction.list_due_experiments(self._now(), MAX_EXPERIMENTS_PER_SWEEP, sorted(left_out))
+            if due and self.is_home is not None:
+                due = self._leave_to_homes(transaction, due, self.is_home)
         self._under_way.update(due)
         return due
+
+    def _leave_to_homes(self, transaction: Transaction, due: list[int], is_home: Callable[[str], bool]) -> list[int]:
+        """Return the experiments that are at home here, and those that their homes have left open for long.
+
+        Two nodes that write to one log keep each other waiting.
+        """
+        here = {record.id for record in transaction.find_experiments([], due) if is_home(record.name)}
+        overdue = transaction.list_due_experiments(
+            self._now() - round(AWAY_SECONDS * SECOND), MAX_EXPERIMENTS_PER_SWEEP
+        )
+        return [experiment for experiment in due if experiment in here or experiment in overdue]
 
     def deliver(self, answered: list[PendingRequest]) -> None:
         """Note that experiments were swept; if one has more that is due, the next sweep comes at once."""

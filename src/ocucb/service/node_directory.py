@@ -83,6 +83,10 @@ class NodeDirectory:
             homes[experiment] = None if chosen.name == self._own.name else chosen
         return homes.get(experiment)
 
+    def is_home(self, experiment: str) -> bool:
+        """Tell whether this node is the home of an experiment."""
+        return self.home(experiment) is None
+
     def refresh(self) -> None:
         """Write a heartbeat, and read those of the other nodes."""
         self._own = self._own._replace(heartbeat=self._own.heartbeat + 1)

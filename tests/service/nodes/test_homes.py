@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import contextlib
 import random
 import re
 import socket
@@ -16,14 +16,16 @@ from itertools import count, islice
 
 import pytest
 
+from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.replay import replay
 from ocucb.service.stores import Store
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web import app_state, forwarding
-from ocucb.service.web.forwarding import Answered, Forwarded
-from service.helpers import PATIENT, ManualClock, folded_state, wait_until
+from ocucb.service.web.node_connection import chunk
+from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers
+from service.helpers import PATIENT, ManualClock, Node, folded_state, wait_until
 from service.web.api import Api, check_error
 
 FAILED = Answered(0, b"", {})
@@ -122,10 +124,31 @@ def test_the_callers_own_key_is_used(nodes: list[Api]) -> None:
         .json()["decisions"][0]["id"]
         == first
     )
-    item = {"path": path, "authorization": "Bearer nonsense", "idempotency_key": None, "request_id": "r", "body": ""}
-    items = [item, {**item, "path": "/v1/keys", "authorization": some.headers["authorization"]}]
-    answers = nodes[0].client().post("/v1/forwarded", json={"requests": items}).json()["answers"]
-    assert [one["status"] for one in answers] == [401, 404]
+    own = {"authorization": some.headers["authorization"]}
+    asked = [
+        Forwarded(path, "r", {"authorization": "Bearer nonsense"}, b""),
+        Forwarded(path, "r", {}, b""),
+        Forwarded("/v1/keys", "r", own, b"{}"),
+        Forwarded(path, "r", own, b"{"),
+        Forwarded(path, "r", own, b""),
+    ]
+    assert [one.status for one in ask_as_node(nodes[0], asked)] == [401, 401, 404, 422, 200]
+
+
+def ask_as_node(node: Api, requests: list[Forwarded]) -> list[Answered]:
+    """Pass requests on to a node, as another one does."""
+
+    async def ask() -> list[Answered]:
+        other = forwarding.OtherNode(str(node.http.base_url).rstrip("/"))
+        futures: list[asyncio.Future[Answered | None]] = []
+        for request in requests:
+            futures.append(asyncio.get_running_loop().create_future())
+            other.ask(request, futures[-1].set_result)
+        answers = [await future or FAILED for future in futures]
+        await other.close()
+        return answers
+
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize("how", ["silent", "refuses", "no HTTP"])
@@ -167,9 +190,7 @@ def locked(address: str, name: str) -> AbstractContextManager[object]:
 def test_a_locked_experiment_keeps_no_other_of_its_home_waiting(
     postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Requests for both travel together, and those for the locked one are not answered."""
-    monkeypatch.setattr(forwarding, "CONNECTIONS_PER_NODE", 2)
-    monkeypatch.setattr(forwarding, "SLOW_SECONDS", 2.0)
+    """Requests for both travel by one connection, and those for the locked one are not answered."""
     monkeypatch.setattr(app_state, "HOME_SECONDS", 40.0)
     monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 50.0)
     with two_nodes(postgresql) as nodes, ThreadPoolExecutor(8) as pool:
@@ -179,7 +200,7 @@ def test_a_locked_experiment_keeps_no_other_of_its_home_waiting(
             nodes[0].decide(name)
         with locked(postgresql, bad):
             waiting = []
-            for _ in range(2):  # which take both connections before anybody knows that they are slow
+            for _ in range(2):
                 waiting.append(pool.submit(nodes[0].decide, bad))
                 wait_until(lambda: nodes[1].engine._held.locked_experiments == 1, "it is at its home, and waits there")
                 time.sleep(0.2)
@@ -208,39 +229,124 @@ def test_what_the_home_has_no_time_for_is_served_here(postgresql: str, monkeypat
         nodes[0].verify(name)
 
 
-def test_a_lane_apart_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has a connection, and there may be one for any experiment that was slow once."""
-    monkeypatch.setattr(forwarding, "SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(forwarding, "APART_SECONDS", 0.1)
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_a_node_that_is_lost_answers_again_when_it_is_back(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """All that were asked of it are told that there is no answer, and nothing more is, until it answers a question."""
+    monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 0.3)
+    monkeypatch.setattr(forwarding, "PROBE_SECONDS", 0.05)
+    request = Forwarded("/", "r", {}, b"")
 
-    class SlowClient:
-        def __init__(self, address: str) -> None:
-            self.address = address
-
-        async def post(self, body: bytes) -> bytes:
-            await asyncio.sleep(0.02)
-            answer = {"status": 200, "body": "{}", "headers": {}, "not_stored": False}
-            return json.dumps({"answers": [answer] * len(json.loads(body)["requests"])}).encode()
-
-        def close(self) -> None:
-            pass
-
-    async def ask() -> list[int]:
-        node = forwarding._Node("http://127.0.0.1:1")
-        lanes = []
-        for _ in range(2):
-            answers: asyncio.Queue[Answered | None] = asyncio.Queue()
-            for n in range(5):
-                node.ask(Forwarded(f"/{n}", "", None, "r", ""), answers.put_nowait)
-            assert {(await answers.get() or FAILED).status for _ in range(5)} == {200}
-            lanes.append(len(node._lanes))
-        await asyncio.sleep(0.5)
-        lanes.append(len(node._lanes))
+    async def ask() -> None:
+        home = FakeHome()
+        await home.listen()
+        node = forwarding.OtherNode(home.address)
+        answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+        node.ask(request, answers.put_nowait)
+        assert await answers.get() == Answered(200, b"{}", {})
+        home.answers = False
+        for _ in range(3):
+            node.ask(request, answers.put_nowait)
+        if how == "killed":
+            await asyncio.sleep(0.05)
+            home.hang_up()
+        assert [await answers.get() for _ in range(3)] == [None] * 3
+        assert node.is_silent
+        asked = home.asked
+        node.ask(request, answers.put_nowait)
+        assert await answers.get() is None
+        await asyncio.sleep(0.2)
+        assert node.is_silent, "it answered no question yet"
+        home.answers = True
+        await until_it_answers(node)
+        assert home.asked == asked
+        node.ask(request, answers.put_nowait)
+        assert await answers.get() == Answered(200, b"{}", {})
         await node.close()
-        return lanes
+        home.server.close()
 
-    monkeypatch.setattr(forwarding, "NodeClient", SlowClient)
-    assert asyncio.run(ask()) == [1, 6, 1]
+    asyncio.run(asyncio.wait_for(ask(), 30.0))
+
+
+async def until_it_answers(node: forwarding.OtherNode) -> None:
+    while node.is_silent:
+        await asyncio.sleep(0.02)
+
+
+def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 0.1)
+    monkeypatch.setattr(forwarding, "IDLE_SECONDS", 0.3)
+    request = Forwarded("/", "r", {}, b"")
+
+    async def ask() -> None:
+        home = FakeHome()
+        await home.listen()
+        node = forwarding.OtherNode(home.address)
+        answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+        for connections in (1, 2):
+            for _ in range(5):
+                node.ask(request, answers.put_nowait)
+                assert await answers.get() == Answered(200, b"{}", {})
+            assert (home.connections, len(home.transports)) == (connections, 1)
+            while home.transports:
+                await asyncio.sleep(0.02)
+        assert not node.is_silent
+        await node.close()
+        home.server.close()
+
+    asyncio.run(asyncio.wait_for(ask(), 30.0))
+
+
+class FakeHome:
+    """A home that answers all requests alike, or none."""
+
+    def __init__(self) -> None:
+        self.answers, self.asked, self.connections = True, 0, 0
+        self.transports: set[asyncio.StreamWriter] = set()
+
+    async def listen(self) -> None:
+        self.server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.address = f"http://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
+
+    def hang_up(self) -> None:
+        for transport in list(self.transports):
+            transport.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.transports.add(writer)
+        messages = MessageReader()
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                size = int(await reader.readuntil(b"\r\n"), 16)
+                data = (await reader.readexactly(size + 2))[:-2]
+                for requests in messages.read_requests(data):
+                    self.asked += len(requests)
+                    if self.answers:
+                        writer.write(chunk(pack_answers((number, Answered(200, b"{}", {})) for number, _ in requests)))
+        self.transports.discard(writer)
+        writer.close()
+
+
+def test_windows_are_closed_at_home(postgresql: str, clock: ManualClock) -> None:
+    """And by others only if their home does not do so for long: it may be lost."""
+    store = Store(postgresql, PATIENT)
+    store.migrate()
+    node = Node(postgresql, now=clock)
+    for name in ("here", "elsewhere"):
+        node.create(name, window=60.0)
+        node.decide(name)
+    housekeeping = Housekeeping(store, clock, 1.0, 3600.0)
+    housekeeping.is_home = lambda name: name == "here"
+    clock.advance(60.5)
+    assert housekeeping.find_due([], writing=False) == [1]
+    clock.advance(9.0)
+    assert housekeeping.find_due([], writing=False) == [], "it is under way, or at home elsewhere"
+    clock.advance(1.0)
+    assert housekeeping.find_due([], writing=False) == [2]
+    node.close()
+    store.close()
 
 
 def test_a_node_whose_heartbeat_stops_is_no_home(postgresql: str) -> None:

@@ -33,6 +33,8 @@ _SELECT_KEY = select(*(api_keys.c[name] for name in ApiKeyRecord._fields))
 
 def read_version(transaction: Transaction) -> int:
     """Return how often keys have changed."""
+    if transaction.key_version is not None:
+        return transaction.key_version
     return int(run(transaction.connection, _SELECT_VERSION).fetchone()[0])
 
 

@@ -172,6 +172,12 @@ def is_lock_timeout(error: Exception) -> bool:
     return getattr(getattr(error, "orig", error), "sqlstate", None) == LOCK_NOT_AVAILABLE
 
 
+def is_refusal(error: Exception) -> bool:
+    """Tell whether the database itself has refused a statement: then it has stored nothing of it."""
+    state = getattr(getattr(error, "orig", error), "sqlstate", None)
+    return state is not None and not state.startswith(("08", "57"))  # which say that a connection has ended
+
+
 def lock_schema(connection: Connection) -> None:
     """Let only one node migrate at a time."""
     if connection.dialect.name == "postgresql":

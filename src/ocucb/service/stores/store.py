@@ -20,6 +20,7 @@ from ocucb.service.stores.dialects import (
     insert_new,
     insert_rows,
     is_lock_timeout,
+    is_refusal,
     lock_rows,
     open_pool,
     run,
@@ -38,6 +39,7 @@ from ocucb.service.stores.log_rows import (
     to_row,
 )
 from ocucb.service.stores.tables import due, experiments, idempotency_keys, log, snapshots
+from ocucb.service.stores.unlocked import Growth, write_checked
 
 DecisionAndOutcome: TypeAlias = tuple[Entry, Entry | None]
 ScopedKey: TypeAlias = tuple[int, str, str]
@@ -49,6 +51,9 @@ _SELECT_EXPERIMENT = select(
     experiments.c.id, experiments.c.name, experiments.c.seq, experiments.c.status, experiments.c.created
 )
 _LOCK_EXPERIMENTS = "SELECT id, name, seq, status, created FROM experiments WHERE id IN"
+_LOOK_AT_EXPERIMENTS = (
+    "SELECT id, name, seq, status, created, (SELECT version FROM access WHERE id = 1) FROM experiments WHERE id IN"
+)
 _UPDATE_EXPERIMENTS = (
     "UPDATE experiments SET seq = given.column2, status = given.column3 FROM {} WHERE id = given.column1"
 )
@@ -65,6 +70,12 @@ class Store:
         self._engine = open_pool(address, timeouts or Timeouts())
         self._renewal = PoolRenewal(self._engine)
         self._kept: Connection | None = None
+        self._unlocked: Connection | None = None
+
+    @property
+    def can_write_unlocked(self) -> bool:
+        """Whether the database can write without a lock: SQLite has only one, which costs nothing."""
+        return self._engine.dialect.name == "postgresql"
 
     def migrate(self) -> None:
         """Bring the schema up to date; SchemaError if it is newer than this program."""
@@ -103,6 +114,23 @@ class Store:
                         state.committing = True
 
     @contextmanager
+    def write_unlocked(self) -> Iterator[Transaction]:
+        """Open what locks nothing: each statement is a transaction, and the last, `write_checked`, alone writes.
+
+        Its connection is kept for the next one; these must all be of one thread.
+        """
+        with self._failures_named() as state:
+            if self._unlocked is None or self._unlocked.closed:
+                self._unlocked = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                with self._unlocked.begin():
+                    yield Transaction(self._unlocked, state)
+            except FAILURES:
+                kept, self._unlocked = self._unlocked, None
+                _close(kept)
+                raise
+
+    @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Open a transaction that only reads."""
         with self._failures_named(), self._engine.connect() as plain:
@@ -126,24 +154,29 @@ class Store:
                 ) from error
             self._renewal.renew()
             stored = "not stored, try again"
-            if state.committing:
+            if state.committing and not is_refusal(error):
                 stored = "it may or may not be stored: try again with the same idempotency key"
             raise StoreError(f"the database failed; {stored}", reason[0]) from error
 
     def _drop_kept(self) -> None:
         kept, self._kept = self._kept, None
-        if kept is not None:
-            with suppress(*FAILURES):
-                kept.invalidate()
-            with suppress(*FAILURES):
-                kept.close()
+        _close(kept)
 
     def close(self) -> None:
         """Close all connections."""
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            kept.close()
+        for kept in (self._kept, self._unlocked):
+            if kept is not None:
+                kept.close()
+        self._kept = self._unlocked = None
         self._engine.dispose()
+
+
+def _close(failed: Connection | None) -> None:
+    if failed is not None:
+        with suppress(*FAILURES):
+            failed.invalidate()
+        with suppress(*FAILURES):
+            failed.close()
 
 
 class _Progress:
@@ -155,8 +188,15 @@ class _Progress:
 class Transaction:
     """What can be read and written in one transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, unlocked: _Progress | None = None) -> None:
         self.connection = connection
+        self.key_version: int | None = None  # of API keys, once it was read
+        self._unlocked = unlocked
+
+    @property
+    def is_unlocked(self) -> bool:
+        """Whether nothing is locked, so that all must be written by `write_checked`."""
+        return self._unlocked is not None
 
     def allow_long(self) -> None:
         """Let this transaction do nothing for long, as while many arms are folded: it does not hang."""
@@ -182,6 +222,32 @@ class Transaction:
             one: Select[Any] = _SELECT_EXPERIMENT.where(experiments.c.id == wait_for)
             found += [ExperimentRecord(*row) for row in wait_for_rows(self.connection, one, LOCK_WAIT)]
         return found
+
+    def look_at_experiments(self, ids: Sequence[int]) -> list[ExperimentRecord]:
+        """Return these experiments as they are just now, and note the version of the API keys."""
+        marks = ", ".join("?" * len(ids))
+        rows = run(self.connection, f"{_LOOK_AT_EXPERIMENTS} ({marks}) ORDER BY id", ids).fetchall()
+        if rows:
+            self.key_version = rows[0][-1]
+        return [ExperimentRecord(*row[:-1]) for row in rows]
+
+    def write_checked(
+        self,
+        growths: Sequence[Growth],
+        entries: Sequence[tuple[int, Entry]],
+        idempotency_records: Sequence[tuple[int, IdempotencyRecord]],
+        new_due: Sequence[tuple[int, int, int]],
+        not_due: Sequence[tuple[int, int]],
+    ) -> set[int]:
+        """Write what a batch leaves, and return the experiments for which nobody else had written meanwhile."""
+        added = (
+            [to_row(experiment, entry) for experiment, entry in entries],
+            [(experiment, *record) for experiment, record in idempotency_records],
+            new_due,
+        )
+        if self._unlocked is not None:
+            self._unlocked.committing = True
+        return write_checked(self.connection, growths, self.key_version, added, not_due)
 
     def list_experiments(self, after: str = "", limit: int = 100) -> list[ExperimentRecord]:
         """Return a page of all experiments, in order of name."""

@@ -14,7 +14,7 @@ from starlette.requests import Request
 import ocucb
 from ocucb.registry import load_plugins
 from ocucb.service.connections import DIRECT
-from ocucb.service.web import audit, corrections, decisions, experiments, health, homes, keys, retention, transfer
+from ocucb.service.web import audit, corrections, decisions, experiments, health, keys, retention, transfer
 from ocucb.service.web.app_state import AppState, Service
 from ocucb.service.web.docs import add_docs, describe
 from ocucb.service.web.gateway import Gateway
@@ -31,7 +31,7 @@ def describe_api() -> dict[str, Any]:
 
 
 def _add_routes(app: FastAPI) -> None:
-    for part in (decisions, corrections, experiments, transfer, keys, audit, retention, health, homes):
+    for part in (decisions, corrections, experiments, transfer, keys, audit, retention, health):
         app.include_router(part.router)
 
 
@@ -67,8 +67,7 @@ def build_app(service: Service) -> FastAPI:
             policy = special.get(route.rpartition("/")[2], PAGE_POLICY)
             policies[name] = policy if policy.query is None else policy._replace(query=QUERY_PARAMETERS.get(name, ()))
     app.add_middleware(Gateway, app_state=app_state, routes=RouteTree(app, policies))
-    app.middleware_stack = gateway = _from_gateway(app.build_middleware_stack())
-    app_state.serve_forwarded = gateway.serve_forwarded
+    app.middleware_stack = _from_gateway(app.build_middleware_stack())
     return app
 
 

@@ -18,7 +18,7 @@ from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.settings import Settings
 from ocucb.service.stores import Store
 from ocucb.service.web.errors import Refusal
-from ocucb.service.web.forwarding import HOME_SECONDS, Answered, Forwarded, Forwarder
+from ocucb.service.web.forwarding import HOME_SECONDS, Forwarder
 from ocucb.service.web.metrics import Metrics
 from ocucb.service.web.paths import Route, RouteMatch
 from ocucb.service.web.tracing import Tracing
@@ -47,7 +47,6 @@ class AppState:
     caller: LoopCaller
     forwarded_caller: LoopCaller
     forwarder: Forwarder | None = None
-    serve_forwarded: Callable[[Forwarded], Awaitable[Answered]]
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -60,6 +59,7 @@ class AppState:
         self.forwarded_caller = LoopCaller(self.service.engine, min(request_timeout, HOME_SECONDS))
         if self.service.directory is not None:
             self.forwarder = Forwarder(self.service.directory)
+            self.service.engine.close_windows_at_home(self.service.directory.is_home)
 
     async def close(self) -> None:
         """Ask other nodes nothing more."""

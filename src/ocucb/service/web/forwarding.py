@@ -5,56 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine
-from typing import Any, NamedTuple, TypeAlias
-
-from pydantic_core import from_json, to_json
+from itertools import count
+from typing import Any, TypeAlias
 
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.stores.nodes import NodeRecord
-from ocucb.service.web.node_client import NodeClient
+from ocucb.service.web.node_connection import NodeConnection
+from ocucb.service.web.node_messages import Answered, Forwarded, pack_requests
 
 FORWARD_SECONDS = 1.0  # for an answer of the home, after which a request is served here
 HOME_SECONDS = 0.8  # after which the home serves it no more
 PROBE_SECONDS = 1.0  # between two questions whether a home that did not answer is back
-SLOW_SECONDS = 0.1  # for an answer of the home, after which what was asked travels apart from all else
-APART_SECONDS = 5.0
-MAX_LANES = 100  # for what travels apart
-MAX_OVERDUE = 16  # batches of a lane
-SHARED = ""  # the lane of all else
-CONNECTIONS_PER_NODE = 2  # with more, few requests travel together, and each takes more of the processor
-MAX_REQUESTS = 256  # that travel together
-MAX_BYTES = 200_000
+IDLE_SECONDS = 30.0  # after which a connection that nobody needs is closed
+MAX_REQUESTS = 256  # of a message
+MAX_BYTES = 200_000  # of a request
 MAX_KNOWN_EXPERIMENTS = 100_000
 
 logger = logging.getLogger(__name__)
-
-
-class Forwarded(NamedTuple):
-    """A request to pass on: where to, as whom, and what."""
-
-    path: str
-    authorization: str
-    idempotency_key: str | None
-    request_id: str
-    body: str
-    traceparent: str | None = None
-
-
-class Answered(NamedTuple):
-    """What the home answered. If `not_stored`, it has not done what was asked, and will not."""
-
-    status: int
-    body: bytes
-    headers: dict[str, str]
-    not_stored: bool = False
-
-
 Done: TypeAlias = Callable[[Answered | None], None]
 """Takes what the home answered; None if it did not."""
-_Waiting: TypeAlias = tuple[Forwarded, Done]
 
 
 class HomeRefusal(Exception):  # noqa: N818  # an answer rather than an error: the home's own
@@ -70,7 +41,7 @@ class Forwarder:
 
     def __init__(self, directory: NodeDirectory) -> None:
         self._directory = directory
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, OtherNode] = {}
         self._names: OrderedDict[int, str] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -103,7 +74,7 @@ class Forwarder:
             node = self._add_node(home)
         node.ask(request, done)
 
-    def _add_node(self, home: NodeRecord) -> _Node:
+    def _add_node(self, home: NodeRecord) -> OtherNode:
         old = [self._nodes.pop(home.name, None)]
         if len(self._nodes) > 2 * len(self._directory.live) + 8:
             live = {node.name for node in self._directory.live}
@@ -113,7 +84,7 @@ class Forwarder:
                 task = asyncio.get_running_loop().create_task(node.close())
                 self._closing.add(task)
                 task.add_done_callback(self._closing.discard)
-        added = self._nodes[home.name] = _Node(home.address)
+        added = self._nodes[home.name] = OtherNode(home.address)
         return added
 
     async def close(self) -> None:
@@ -124,197 +95,144 @@ class Forwarder:
         await asyncio.sleep(0)  # in which they are
 
 
-class _Node:
-    """Another node: whether it answers, and the lanes by which it is asked.
+class OtherNode:
+    """Another node: a connection to it, what it has been asked, and whether it answers.
 
-    Requests travel together, and come back when the last of them is answered. So that one experiment, which is locked
-    there, keeps no other waiting, whatever was slow travels for a while by a lane of its own.
+    What is asked is sent once a turn of the loop has brought nothing more, as one message: those who were answered
+    together ask together again. Nothing waits for the answers to other requests, and these come in any order: so an
+    experiment that is locked there keeps no other waiting. One timer serves all, since all wait equally long.
     """
 
     def __init__(self, address: str) -> None:
         self.address, self.is_silent = address, False
-        self._lanes = {SHARED: _Lane(self, SHARED, CONNECTIONS_PER_NODE)}
-        self._slow_until: dict[str, float] = {}
+        self._loop = asyncio.get_running_loop()
+        self._connection: NodeConnection | None = None
+        self._connecting = False
+        self._numbers = count(1)
+        self._asked: dict[int, tuple[float, Done]] = {}  # until when it may be answered, and who waits; oldest first
+        self._unsent: list[tuple[int, Forwarded]] = []
+        self._gathered = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_asked = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def ask(self, request: Forwarded, done: Done) -> None:
         """Ask the node, and have `done` called with what it answers; with None if it does not."""
-        name = request.path if self._slow_until and self._is_slow(request.path) else SHARED
-        lane = self._lanes.get(name)
-        if lane is None:
-            lane = self._lanes[name] = _Lane(self, name, 1)
-        lane.ask(request, done)
+        if self.is_silent:
+            self._loop.call_soon(_finish, done, None)
+            return
+        number = next(self._numbers)
+        self._last_asked = now = self._loop.time()
+        self._asked[number] = now + FORWARD_SECONDS, done
+        self._unsent.append((number, request))
+        if self._timer is None:
+            self._timer = self._loop.call_later(FORWARD_SECONDS, self._check_time)
+        if len(self._unsent) == 1:
+            self._loop.call_soon(self._gather)
 
-    def set_apart(self, batch: list[_Waiting]) -> None:
-        """Let what is like these requests, of which one keeps all others waiting, travel by lanes of its own."""
-        until = time.monotonic() + APART_SECONDS
-        for path in {request.path for request, _ in batch}:
-            if path in self._slow_until or len(self._slow_until) < MAX_LANES:
-                self._slow_until[path] = until
-        asyncio.get_running_loop().call_later(APART_SECONDS + 0.1, self._drop_lanes)
+    def _gather(self) -> None:
+        if self._gathered < len(self._unsent) < MAX_REQUESTS:
+            self._gathered = len(self._unsent)
+            self._loop.call_soon(self._gather)
+            return
+        self._gathered = 0
+        if self._connection is not None:
+            self._send(self._connection)
+        elif self._unsent and not self._connecting:
+            self._start(self._connect())
 
-    def give_up(self, why: Exception) -> None:
-        """Note that the node does not answer: it is asked nothing until it does again."""
+    def _send(self, connection: NodeConnection) -> None:
+        unsent, self._unsent = self._unsent, []
+        for begin in range(0, len(unsent), MAX_REQUESTS):
+            connection.send(pack_requests(unsent[begin : begin + MAX_REQUESTS]))
+
+    async def _connect(self) -> None:
+        self._connecting = True
+        try:
+            async with asyncio.timeout(FORWARD_SECONDS):
+                self._connection = await NodeConnection.open(self.address, self._take_answers, self._lose_connection)
+            self._send(self._connection)
+        except Exception as problem:
+            self._give_up(problem)
+        finally:
+            self._connecting = False
+
+    def _take_answers(self, answers: list[tuple[int, Answered]]) -> None:
+        for number, answer in answers:
+            _, done = self._asked.pop(number, (0.0, None))
+            if done is not None:
+                _finish(done, answer)
+
+    def _lose_connection(self, problem: Exception) -> None:
+        self._connection = None
+        if self._asked:
+            self._give_up(problem)
+
+    def _give_up(self, problem: Exception) -> None:
+        """Tell those who wait that there is no answer, and ask nothing of the node until it answers a question."""
+        self._disconnect()
+        unanswered, self._asked, self._unsent = self._asked, {}, []
         if not self.is_silent:
             self.is_silent = True
-            logger.warning("a node does not answer", extra={"fields": {"node": self.address, "why": repr(why)}})
-            self.start(self._probe())
+            logger.warning("a node does not answer", extra={"fields": {"node": self.address, "why": repr(problem)}})
+            self._start(self._probe())
+        for _, done in unanswered.values():
+            _finish(done, None)
 
-    def drop_if_over(self, lane: _Lane) -> None:
-        """Drop a lane that nobody uses, if it is no longer needed."""
-        if lane.name != SHARED and not self._is_slow(lane.name) and lane.is_idle and self._lanes.get(lane.name) is lane:
-            self._lanes.pop(lane.name).disconnect()
+    def _check_time(self) -> None:
+        """Give up if the node has not answered in time; close the connection if nobody has asked for long."""
+        now = self._loop.time()
+        due = next((deadline for deadline, _ in self._asked.values()), None)
+        if due is not None and due <= now:
+            self._give_up(TimeoutError(f"no answer within {FORWARD_SECONDS:g} seconds"))
+        elif due is None and now - self._last_asked > IDLE_SECONDS:
+            self._disconnect()
+        wait = FORWARD_SECONDS if not self._asked or due is None else due - now
+        waits = self._asked or self._connection is not None
+        self._timer = self._loop.call_later(wait, self._check_time) if waits else None
 
-    def _drop_lanes(self) -> None:
-        for lane in list(self._lanes.values()):
-            self.drop_if_over(lane)
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _probe(self) -> None:
+        """Ask nothing of the node, again and again, until it answers: then requests are passed on to it once more."""
+        while self.is_silent:
+            await asyncio.sleep(PROBE_SECONDS)
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(FORWARD_SECONDS):
+                    await _ask_nothing(self.address)
+                self.is_silent = False
+        logger.info("a node answers again", extra={"fields": {"node": self.address}})
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something beside all else, until it ends or the node is closed."""
-        task = asyncio.get_running_loop().create_task(work)
+        task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Send nothing more."""
+        """Ask nothing more; those who wait get no answer."""
+        self.is_silent = True  # so that nothing is begun
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for lane in self._lanes.values():
-            lane.disconnect()
-
-    def _is_slow(self, path: str) -> bool:
-        until = self._slow_until.get(path)
-        if until is not None and until < time.monotonic():
-            del self._slow_until[path]
-            return False
-        return until is not None
-
-    async def _probe(self) -> None:
-        """Ask nothing of the node, again and again, until it answers: then requests are passed on to it once more."""
-        client = NodeClient(self.address)
-        try:
-            while self.is_silent:
-                await asyncio.sleep(PROBE_SECONDS)
-                with contextlib.suppress(Exception):
-                    async with asyncio.timeout(FORWARD_SECONDS):
-                        await client.post(b'{"requests":[]}')
-                    self.is_silent = False
-        finally:
-            client.close()
-        logger.info("a node answers again", extra={"fields": {"node": self.address}})
+        self._give_up(ConnectionAbortedError("this node stops"))
+        if self._timer is not None:
+            self._timer.cancel()
 
 
-class _Lane:
-    """A way to a node: what waits for it, and a few connections on each of which one batch is under way.
-
-    A batch is sent once a turn of the loop has brought nothing more: those who were answered together ask together
-    again. One that is overdue does not count as one of these, so that others need not wait for it.
-    """
-
-    def __init__(self, node: _Node, name: str, connections: int) -> None:
-        self.name, self._node, self._connections = name, node, connections
-        self._loop = asyncio.get_running_loop()
-        self._gathered = 0
-        self._waiting: deque[_Waiting] = deque()
-        self._idle: list[NodeClient] = []
-        self._under_way = self._overdue = 0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing waits, and nothing is under way."""
-        return not self._waiting and not self._under_way
-
-    def ask(self, request: Forwarded, done: Done) -> None:
-        """Ask the node, and have `done` called with what it answers; with None if it does not."""
-        self._waiting.append((request, done))
-        if len(self._waiting) == 1:
-            self._loop.call_soon(self._gather)
-
-    def _gather(self) -> None:
-        if self._gathered < len(self._waiting) < MAX_REQUESTS:
-            self._gathered = len(self._waiting)
-            self._loop.call_soon(self._gather)
-            return
-        self._gathered = 0
-        self._start_sending()
-
-    def disconnect(self) -> None:
-        """Close the connections, and tell whoever waits that there is no answer."""
-        for client in self._idle:
-            client.close()
-        self._give_up([])
-
-    def _start_sending(self) -> None:
-        if self._waiting and self._under_way - self._overdue < self._connections:
-            self._under_way += 1
-            self._node.start(self._send(self._idle.pop() if self._idle else NodeClient(self._node.address)))
-
-    async def _send(self, client: NodeClient) -> None:
-        """Send what waits, batch after batch, until nothing does."""
-        batch: list[_Waiting] = []
-        try:
-            while self._waiting:
-                batch = self._take_batch()
-                answers = await self._ask_all(client, batch)
-                answered, batch = batch, []
-                for (_, done), answer in zip(answered, answers, strict=True):
-                    _finish(done, answer)
-        except Exception as problem:
-            self._give_up(batch)
-            batch = []
-            self._node.give_up(problem)
-        finally:
-            self._under_way -= 1
-            if len(self._idle) < self._connections:
-                self._idle.append(client)
-            else:
-                client.close()
-            if batch:  # it was cancelled
-                self._give_up(batch)
-            self._node.drop_if_over(self)
-
-    async def _ask_all(self, client: NodeClient, batch: list[_Waiting]) -> list[Answered]:
-        body = to_json({"requests": [request._asdict() for request, _ in batch]})
-        was_overdue = False
-
-        def overdue() -> None:
-            nonlocal was_overdue
-            if self._overdue < MAX_OVERDUE:
-                was_overdue = True
-                self._overdue += 1
-            self._node.set_apart(batch)
-            self._start_sending()
-
-        timer = self._loop.call_later(SLOW_SECONDS, overdue)
-        try:
-            async with asyncio.timeout(FORWARD_SECONDS):
-                answers = [_answered(**answer) for answer in from_json(await client.post(body))["answers"]]
-            if len(answers) != len(batch):
-                raise ConnectionError(f"the node answered {len(answers)} of {len(batch)} requests")
-            return answers
-        finally:
-            timer.cancel()
-            self._overdue -= was_overdue
-
-    def _take_batch(self) -> list[_Waiting]:
-        batch: list[_Waiting] = []
-        size = 0
-        while self._waiting and len(batch) < MAX_REQUESTS and size < MAX_BYTES:
-            batch.append(self._waiting.popleft())
-            size += len(batch[-1][0].body)
-        return batch
-
-    def _give_up(self, batch: list[_Waiting]) -> None:
-        unanswered = [*batch, *self._waiting]
-        self._waiting.clear()
-        for _, done in unanswered:
-            _finish(done, None)
-
-
-def _answered(status: int, body: str, headers: dict[str, str], not_stored: bool) -> Answered:
-    return Answered(status, body.encode(), headers, not_stored)
+async def _ask_nothing(address: str) -> None:
+    """Wait until a node answers a message without requests."""
+    answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    connection = await NodeConnection.open(address, lambda _: answered.set_result(None), answered.set_exception)
+    try:
+        connection.send(pack_requests([]))
+        await answered
+    finally:
+        connection.close()
 
 
 def _finish(done: Done, answer: Answered | None) -> None:

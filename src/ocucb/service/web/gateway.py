@@ -19,13 +19,14 @@ from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import DamagedError, StoreError, UnavailableError
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
-from ocucb.service.web.app_state import CONTEXT, NO_KEY, AppState, RecognisedKey, RequestContext
+from ocucb.service.web.app_state import CONTEXT, AppState, RecognisedKey, RequestContext
 from ocucb.service.web.decisions import HOT_ROUTES
 from ocucb.service.web.errors import Problem, Refusal, problem_of
-from ocucb.service.web.forwarding import Answered, Forwarded, HomeRefusal
+from ocucb.service.web.forwarding import HomeRefusal
 from ocucb.service.web.headers import ResponseSender, api_head
-from ocucb.service.web.homes import FORWARDED, forwarded_request, is_answer, read_forwarded, tell_answers
+from ocucb.service.web.homes import ForwardedRequests, forwarded_request, is_answer
 from ocucb.service.web.limits import ClientDisconnected, read_body
+from ocucb.service.web.node_messages import Answered, Forwarded
 from ocucb.service.web.page.rendering import problem_page
 from ocucb.service.web.paths import MAX_REMEMBERED_PATHS, RouteMatch, RouteTree
 from ocucb.service.web.query_parameters import check_query
@@ -120,8 +121,7 @@ class Gateway:
         """Return a POST of which only the body is missing, if it can be served without ASGI.
 
         So it can if its route is direct, its key is known, and its body is of a size that can be taken. `recognised` is
-        the key of the last such request of the same connection, which mostly had the same. Requests that another node
-        passes on have keys of their own, and come in one that has none.
+        the key of the last such request of the same connection, which mostly had the same.
         """
         match = self._direct_routes.get(url) or self._find_direct(url)
         if match is None:
@@ -130,12 +130,12 @@ class Gateway:
         length = known.get(b"content-length", b"0")
         if b"transfer-encoding" in known or b"expect" in known or not length.isdigit() or len(length) > 18:
             return None
-        key = NO_KEY if match.route.policy.role is None else self._admission.identify(known, recognised)
+        key = self._admission.identify(known, recognised)
         if key is None or int(length) > self._max_body_bytes[match.route.policy.size or "body"]:
             return None
         context = RequestContext(self._app_state, known, self._request_id(known.get(b"x-request-id")))
         context.match, context.route, context.key = match, match.route, key
-        context.recognised = None if key is NO_KEY else RecognisedKey(known[b"authorization"], key.id)
+        context.recognised = RecognisedKey(known[b"authorization"], key.id)
         return context
 
     def _find_direct(self, url: bytes) -> RouteMatch | None:
@@ -145,7 +145,7 @@ class Gateway:
             match = self._routes.find(unquote(url.decode("ascii")), "POST")
         except (UnicodeDecodeError, Refusal):
             return None
-        if match.route.name not in HOT_ROUTES and match.route.name != FORWARDED:
+        if match.route.name not in HOT_ROUTES:
             return None
         if len(self._direct_routes) >= MAX_REMEMBERED_PATHS:
             self._direct_routes.clear()
@@ -160,9 +160,6 @@ class Gateway:
         match, answer = context.match, partial(self._respond, context, respond)
         try:
             _check_media(context, match.route.policy)
-            if match.route.name == FORWARDED:
-                self._serve_all_forwarded(read_forwarded(context), answer)
-                return
             self._admission.take_turn(context.key)
             check_role(context.key, match)
         except Exception as error:
@@ -223,47 +220,28 @@ class Gateway:
         self._record_answer(context, "POST", answer.status)
         respond(answer.status, api_head(len(answer.body), context.id, answer.headers), answer.body)
 
-    def _serve_all_forwarded(self, requests: list[Forwarded], answer: TakeAnswer) -> None:
-        """Serve requests that another node has passed on; they come back together."""
-        answers: dict[int, Answered] = {}
+    def open_forwarded(self, send: Callable[[bytes], None], close: Callable[[], None]) -> ForwardedRequests:
+        """Return what serves the requests that another node passes on over one connection."""
+        return ForwardedRequests(self._serve_forwarded, send, close)
 
-        def take(place: int, given: Answered) -> None:
-            answers[place] = given
-            if len(answers) == len(requests):
-                answer(Answered(200, tell_answers(answers[place] for place in range(len(requests))), {}))
-
-        if not requests:
-            answer(Answered(200, tell_answers([]), {}))
-        recognised: RecognisedKey | None = None
-        for place, request in enumerate(requests):
-            recognised = self._serve_one_forwarded(request, partial(take, place), recognised)
-
-    async def serve_forwarded(self, request: Forwarded) -> Answered:
-        """Serve a request that another node has passed on, which has come through ASGI."""
-        future: asyncio.Future[Answered] = asyncio.get_running_loop().create_future()
-        self._serve_one_forwarded(request, lambda answer: None if future.done() else future.set_result(answer))
-        return await future
-
-    def _serve_one_forwarded(
-        self, request: Forwarded, answer: TakeAnswer, recognised: RecognisedKey | None = None
+    def _serve_forwarded(
+        self, request: Forwarded, answer: TakeAnswer, recognised: RecognisedKey | None
     ) -> RecognisedKey | None:
         """Serve a request that another node has passed on, as if its caller had come here; it stays here.
 
-        `recognised` is the key of another one, which mostly has the same; that of this one is returned.
+        `recognised` is the key of the one before, which mostly has the same; that of this one is returned.
         """
-        key = request.idempotency_key
-        headers = {b"authorization": request.authorization.encode("latin-1", "replace")}
-        if key is not None:
-            headers[b"idempotency-key"] = key.encode("latin-1", "replace")
-        if request.traceparent is not None:
-            headers[b"traceparent"] = request.traceparent.encode("latin-1", "replace")
+        headers = {
+            name.encode("latin-1", "replace"): text.encode("latin-1", "replace")
+            for name, text in request.headers.items()
+        }
         context = RequestContext(
             self._app_state, headers, self._request_id(request.request_id.encode()), forwarded=True
         )
-        context.body = request.body.encode()
+        context.body = request.body
         context.began = time.perf_counter()
         if self._tracing is not None:
-            context.span = self._tracing.start("POST", context.headers)
+            context.span = self._tracing.start("POST", headers)
         take = partial(self._take_forwarded, context, answer)
         try:
             match = self._find_forwarded(context, request.path)

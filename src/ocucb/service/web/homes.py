@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from typing import TypeGuard
-
-from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import to_json
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias, TypeGuard
 
 from ocucb.service.ids import parse_id
 from ocucb.service.stores.nodes import NodeRecord
-from ocucb.service.web.app_state import Context, RequestContext
-from ocucb.service.web.forwarding import MAX_BYTES, MAX_REQUESTS, Answered, Forwarded, HomeRefusal
-from ocucb.service.web.messages import read
+from ocucb.service.web.app_state import RecognisedKey, RequestContext
+from ocucb.service.web.forwarding import IDLE_SECONDS, MAX_BYTES, HomeRefusal
+from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers
 
-router = APIRouter()
-FORWARDED = "POST /v1/forwarded"
+FORWARDED_HEADERS = (b"authorization", b"idempotency-key", b"traceparent", b"tracestate")
+MAX_QUIET_SECONDS = 2 * IDLE_SECONDS
+ServeForwarded: TypeAlias = Callable[
+    [Forwarded, Callable[[Answered], None], RecognisedKey | None], RecognisedKey | None
+]
+"""Serves a request, given the key of the one before; returns its own."""
 
 
 def home_of(context: RequestContext, experiment: str) -> NodeRecord | None:
@@ -37,20 +38,12 @@ def forwarded_request(context: RequestContext, path: str, body: bytes) -> Forwar
     """Return a request as it is passed on, with its caller's own key; None if it must be served here."""
     if len(body) > MAX_BYTES:
         return None
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:  # which is refused here as well as there
-        return None
-    headers = context.headers
-    key = headers.get(b"idempotency-key")
-    return Forwarded(
-        path,
-        headers.get(b"authorization", b"").decode("latin-1"),
-        None if key is None else key.decode("latin-1"),
-        context.id,
-        text,
-        _traceparent(context),
-    )
+    given = context.headers
+    headers = {name.decode(): given[name].decode("latin-1") for name in FORWARDED_HEADERS if name in given}
+    tracing = context.app_state.service.tracing
+    if tracing is not None and context.span is not None:
+        headers |= tracing.headers(context.span)
+    return Forwarded(path, context.id, headers, body)
 
 
 def is_answer(answer: Answered | None, context: RequestContext, repeatable: bool) -> TypeGuard[Answered]:
@@ -82,45 +75,50 @@ async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: by
     return answer.body
 
 
-def _traceparent(context: RequestContext) -> str | None:
-    tracing = context.app_state.service.tracing
-    given = context.headers.get(b"traceparent")
-    if tracing is not None and context.span is not None:
-        return tracing.header(context.span)
-    return None if given is None else given.decode("latin-1")
+class ForwardedRequests:
+    """Requests that another node passes on over one connection. They are answered in the order in which they are done.
 
+    Answers that are there in one turn of the loop, as those of a batch of the engine are, go back in one message. A
+    message without requests is a question whether anybody is there.
+    """
 
-class ForwardedRequest(BaseModel):
-    """A request that another node passes on."""
+    def __init__(self, serve: ServeForwarded, send: Callable[[bytes], None], close: Callable[[], None]) -> None:
+        self._serve, self._send, self._close = serve, send, close
+        self._loop, self._reader = asyncio.get_running_loop(), MessageReader()
+        self._recognised: RecognisedKey | None = None
+        self._unanswered, self._ending = 0, False
+        self._answers: list[tuple[int, Answered]] = []
+        self._quiet_since = self._loop.time()
 
-    model_config = ConfigDict(strict=True, extra="forbid")
-    path: str
-    authorization: str
-    idempotency_key: str | None
-    request_id: str
-    body: str
-    traceparent: str | None = None
+    def take(self, data: bytes) -> None:
+        """Serve the requests in what has arrived; ValueError if it is something else."""
+        self._quiet_since = self._loop.time()
+        for requests in self._reader.read_requests(data):
+            self._unanswered += len(requests)
+            for number, request in requests:
+                self._recognised = self._serve(request, partial(self._answer, number), self._recognised)
+            if not requests:
+                self._send(pack_answers([]))
 
+    def _answer(self, number: int, answer: Answered) -> None:
+        self._answers.append((number, answer))
+        if len(self._answers) == 1:
+            self._loop.call_soon(self._send_answers)
 
-class ForwardedRequests(BaseModel):
-    """Many of them."""
+    def _send_answers(self) -> None:
+        answers, self._answers = self._answers, []
+        self._unanswered -= len(answers)
+        self._send(pack_answers(answers))
+        if self._ending and not self._unanswered:
+            self._close()
 
-    model_config = ConfigDict(strict=True, extra="forbid")
-    requests: list[ForwardedRequest] = Field(max_length=MAX_REQUESTS)
+    def end(self) -> None:
+        """Close the connection once all is answered."""
+        self._ending = True
+        if not self._unanswered:
+            self._close()
 
-
-@router.post("/v1/forwarded", include_in_schema=False, response_model=None)
-async def forwarded(context: Context) -> bytes:
-    """Serve requests that another node passes on, each with the key of its own caller."""
-    serve = context.app_state.serve_forwarded
-    return tell_answers(await asyncio.gather(*map(serve, read_forwarded(context))))
-
-
-def read_forwarded(context: RequestContext) -> list[Forwarded]:
-    """Return the requests that another node passes on."""
-    return [Forwarded(**vars(one)) for one in read(ForwardedRequests, context.body).requests]
-
-
-def tell_answers(answers: Iterable[Answered]) -> bytes:
-    """Return answers as the node that passed the requests on reads them."""
-    return to_json({"answers": [answer._asdict() for answer in answers]})
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing has come for so long that nobody is there any more."""
+        return not self._unanswered and self._loop.time() - self._quiet_since > MAX_QUIET_SECONDS

@@ -54,7 +54,6 @@ ROUTE_POLICIES: dict[str, RoutePolicy] = {
     "POST /v1/experiments/{name}/decisions": RoutePolicy("decide", direct=True, size="body", quiet=True, forwards=True),
     "POST /v1/rewards": RoutePolicy("reward", direct=True, size="body", quiet=True, forwards=True),
     "POST /v1/rewards/correct": RoutePolicy("correct", size="body"),
-    "POST /v1/forwarded": RoutePolicy(None, direct=True, size="import", quiet=True),
     "GET /v1/experiments/{name}/export": RoutePolicy("read", fresh="must", query=("format", "after", "since", "until")),
     "POST /v1/experiments/{name}/import": RoutePolicy("admin", size="import", media=LOGS),
     "POST /v1/keys": RoutePolicy("admin", fresh="must", size="body"),

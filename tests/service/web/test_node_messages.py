@@ -1,0 +1,74 @@
+"""Messages between nodes: whole or in pieces they say the same, and what is none is refused."""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+import pytest
+
+from ocucb.service.web import node_messages
+from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers, pack_requests
+from service.web.api import Api
+
+REQUESTS = [
+    (1, Forwarded("/v1/rewards", "a", {"authorization": "Bearer é"}, b"\x00{}")),
+    (2, Forwarded("/v1/experiments/zwölf/decisions", "b", {}, b"")),
+]
+ANSWERS = [(2, Answered(200, b"{}", {})), (1, Answered(503, b"no", {"Retry-After": "1"}, not_stored=True))]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 8, 50, 10_000])
+def test_pieces_of_any_size(size: int) -> None:
+    data = pack_requests(REQUESTS) + pack_requests([]) + pack_requests(REQUESTS[1:]) + pack_requests(REQUESTS[:1])
+    reader = MessageReader()
+    pieces = [data[begin : begin + size] for begin in range(0, len(data), size)]
+    found = [message for piece in pieces for message in reader.read_requests(piece)]
+    assert found == [REQUESTS, [], REQUESTS[1:], REQUESTS[:1]]
+
+
+def test_answers() -> None:
+    data = pack_answers(ANSWERS)
+    reader = MessageReader()
+    assert list(reader.read_answers(data[:20])) == []
+    assert list(reader.read_answers(data[20:] + data)) == [ANSWERS, ANSWERS]
+
+
+def framed(head: bytes, body: bytes = b"") -> bytes:
+    return struct.pack("!II", len(head), len(body)) + head + body
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        framed(b"["),
+        framed(b"{}"),
+        framed(b'[[1,"/","r",{}]]'),
+        framed(b'[["1","/","r",{},0]]'),
+        framed(b'[[1,"/","r",{"a":1},0]]'),
+        framed(b'[[1,"/","r",{},-1]]'),
+        framed(b'[[1,"/","r",{},2]]', b"x"),
+        framed(b'[[1,"/","r",{},0]]', b"x"),
+        struct.pack("!II", node_messages.MAX_HEAD_BYTES + 1, 0),
+        struct.pack("!II", 0, node_messages.MAX_BODY_BYTES + 1),
+        b"GET / HTTP/1.1\r\n",
+    ],
+)
+def test_what_is_no_message_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="a message"):
+        list(MessageReader().read_requests(data))
+
+
+@pytest.mark.parametrize("body", [b"garbage, and not as nodes speak", framed(b"{}")])
+def test_who_speaks_otherwise_is_hung_up_on(api: Api, body: bytes) -> None:
+    """Nobody needs a key to come so far."""
+    url = api.http.base_url
+    with socket.create_connection((url.host, url.port or 80), timeout=20.0) as connection:
+        connection.sendall(b"POST /v1/forwarded HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
+        connection.sendall(b"%x\r\n%b\r\n" % (len(body), body))
+        said = b""
+        while piece := connection.recv(1000):
+            said += piece
+    assert said.startswith(b"HTTP/1.1 200")
+    assert said.endswith(b"\r\n\r\n")
+    assert api.http.get("/healthz").status_code == 200
