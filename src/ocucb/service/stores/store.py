@@ -141,9 +141,9 @@ class Store:
                 yield transaction
 
     @contextmanager
-    def _failures_named(self) -> Iterator[_Progress]:
+    def _failures_named(self) -> Iterator[_CommitState]:
         """Turn whatever goes wrong with the database into a StoreError, and connect afresh after that."""
-        state = _Progress()
+        state = _CommitState()
         try:
             yield state
         except FAILURES as error:
@@ -179,7 +179,7 @@ def _close(failed: Connection | None) -> None:
             failed.close()
 
 
-class _Progress:
+class _CommitState:
     """How far a transaction has come: whether it is being committed."""
 
     committing = False
@@ -188,7 +188,7 @@ class _Progress:
 class Transaction:
     """What can be read and written in one transaction."""
 
-    def __init__(self, connection: Connection, unlocked: _Progress | None = None) -> None:
+    def __init__(self, connection: Connection, unlocked: _CommitState | None = None) -> None:
         self.connection = connection
         self.key_version: int | None = None  # of API keys, once it was read
         self._unlocked = unlocked

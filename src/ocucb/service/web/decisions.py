@@ -23,7 +23,7 @@ from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.answers import DecisionsMade, RewardsTaken, RewardTaken
 from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.errors import problem_of
+from ocucb.service.web.errors import error_answer
 from ocucb.service.web.homes import home_of, home_of_decision, pass_on
 from ocucb.service.web.messages import DecisionsWanted, RewardGiven, Rewards, RewardsGiven, read, timestamp
 
@@ -118,7 +118,7 @@ async def reward(context: Context) -> bytes:
     try:
         (asked,) = await context.caller.ask_all([_reward(context, given)], context.key.id)
     except Exception as error:
-        context.app_state.metrics.rewards.labels(problem_of(error).code).inc()
+        context.app_state.metrics.rewards.labels(error_answer(error).code).inc()
         raise
     return _answer_reward(context, asked)
 
@@ -139,7 +139,7 @@ def _answer_reward(context: RequestContext, asked: PendingRequest) -> bytes:
     try:
         taken = cast("Rewarded", asked.result())
     except Exception as error:
-        rewards.labels(problem_of(error).code).inc()
+        rewards.labels(error_answer(error).code).inc()
         raise
     rewards.labels(taken.outcome).inc()
     _note(context, taken, one.value)
@@ -173,7 +173,7 @@ async def _reward_at(
     try:
         return await _reward_here(context, given)
     except UnavailableError as error:  # others may have been taken elsewhere, so this is an answer to each
-        return [{"decision": one.decision, "error": problem_of(error).plain()} for one in given]
+        return [{"decision": one.decision, "error": error_answer(error).plain()} for one in given]
 
 
 async def _reward_here(context: RequestContext, given: list[RewardGiven]) -> list[dict[str, Any]]:
@@ -188,7 +188,7 @@ async def _reward_here(context: RequestContext, given: list[RewardGiven]) -> lis
             results.append({"decision": one.decision, "outcome": outcome})
             _note(context, reply.answer, one.value)
         else:
-            problem = problem_of(reply.error or UnavailableError())
+            problem = error_answer(reply.error or UnavailableError())
             outcome = problem.code
             results.append({"decision": one.decision, "error": problem.plain()})
         context.app_state.metrics.rewards.labels(outcome).inc()

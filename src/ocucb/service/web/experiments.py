@@ -35,7 +35,7 @@ from ocucb.service.web.answers import (
 )
 from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.errors import problem_of
+from ocucb.service.web.errors import error_answer
 from ocucb.service.web.family_models import read_memory, read_noise, read_policy
 from ocucb.service.web.messages import (
     ArmGiven,
@@ -225,7 +225,7 @@ async def verdict(
     try:
         found = await context.app_state.caller.ask(AskVerdict(name, confidence), context.key.id)
     except Exception as error:
-        verdicts.labels(problem_of(error).code).inc()
+        verdicts.labels(error_answer(error).code).inc()
         raise
     verdicts.labels("open" if found.best is None else "winner").inc()
     return VerdictGiven.of(name, found)

@@ -21,7 +21,7 @@ from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, AppState, RecognisedKey, RequestContext
 from ocucb.service.web.decisions import HOT_ROUTES
-from ocucb.service.web.errors import Problem, Refusal, problem_of
+from ocucb.service.web.errors import ErrorAnswer, Refusal, error_answer
 from ocucb.service.web.forwarding import HomeRefusal
 from ocucb.service.web.headers import ResponseSender, api_head
 from ocucb.service.web.homes import ForwardedRequests, forwarded_request, is_answer
@@ -318,9 +318,9 @@ class Gateway:
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
         await _send_json(response, problem.status, problem.body(context.id), headers)
 
-    def _note_problem(self, error: Exception, context: RequestContext) -> Problem:
+    def _note_problem(self, error: Exception, context: RequestContext) -> ErrorAnswer:
         """Return an error as callers see it, and log what they do not see."""
-        problem = problem_of(error)
+        problem = error_answer(error)
         if isinstance(error, StoreError | DamagedError):
             context.reason = error.reason
         elif problem.status == 500:

@@ -16,7 +16,7 @@ from ocucb.service.access import ApiKey
 from ocucb.service.callers import LoopCaller
 from ocucb.service.errors import DeniedError, StoreError, UnknownExperimentError
 from ocucb.service.web.app_state import Service, context_of
-from ocucb.service.web.errors import Refusal, problem_of, retry_after
+from ocucb.service.web.errors import Refusal, error_answer, retry_after
 from ocucb.service.web.limits import TokenBuckets
 from ocucb.service.web.page.login_limits import LoginLimits
 from ocucb.service.web.page.rendering import problem_page, render
@@ -107,7 +107,7 @@ def page_route(
 
 def error_page(request: Request, error: Exception, **what: Any) -> HTMLResponse:
     """Return an error as a page. What is the service's own fault is for the log, and not for visitors."""
-    problem = problem_of(error)
+    problem = error_answer(error)
     if problem.status >= 500:
         reason = error.reason if isinstance(error, StoreError) else ""
         fields = {"fields": {"request_id": context_of(request).id, "reason": reason}}
