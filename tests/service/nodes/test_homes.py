@@ -262,7 +262,7 @@ def test_a_node_that_is_lost_answers_again_when_it_is_back(monkeypatch: pytest.M
         node.ask(request, answers.put_nowait)
         assert await answers.get() == Answered(200, b"{}", {})
         await node.close()
-        home.server.close()
+        await home.close()
 
     asyncio.run(asyncio.wait_for(ask(), 30.0))
 
@@ -291,7 +291,7 @@ def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatc
                 await asyncio.sleep(0.02)
         assert not node.is_silent
         await node.close()
-        home.server.close()
+        await home.close()
 
     asyncio.run(asyncio.wait_for(ask(), 30.0))
 
@@ -311,6 +311,13 @@ class FakeHome:
         for transport in list(self.transports):
             transport.close()
 
+    async def close(self) -> None:
+        self.server.close()
+        self.hang_up()
+        while self.transports:
+            await asyncio.sleep(0.01)
+        await self.server.wait_closed()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.transports.add(writer)
@@ -318,15 +325,16 @@ class FakeHome:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            while True:
-                size = int(await reader.readuntil(b"\r\n"), 16)
+            while size := int(await reader.readuntil(b"\r\n"), 16):
                 data = (await reader.readexactly(size + 2))[:-2]
                 for requests in messages.read_requests(data):
                     self.asked += len(requests)
                     if self.answers:
                         writer.write(chunk(pack_answers((number, Answered(200, b"{}", {})) for number, _ in requests)))
-        self.transports.discard(writer)
         writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+        self.transports.discard(writer)
 
 
 def test_windows_are_closed_at_home(postgresql: str, clock: ManualClock) -> None:
