@@ -24,7 +24,7 @@ from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web import app_state, forwarding
 from ocucb.service.web.node_connection import chunk
-from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers
+from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, Answered, Forwarded, MessageReader, pack_answers
 from service.helpers import PATIENT, ManualClock, Node, folded_state, wait_until
 from service.web.api import Api, check_error
 
@@ -272,6 +272,24 @@ async def until_it_answers(node: forwarding.OtherNode) -> None:
         await asyncio.sleep(0.02)
 
 
+def test_more_than_a_message_takes_goes_in_several() -> None:
+    request = Forwarded("/", "r", {}, b"x" * forwarding.MAX_BYTES)
+
+    async def ask() -> None:
+        home = FakeHome()
+        await home.listen()
+        node = forwarding.OtherNode(home.address)
+        answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+        for _ in range(25):
+            node.ask(request, answers.put_nowait)
+        assert [await answers.get() for _ in range(25)] == [Answered(200, b"{}", {})] * 25
+        assert (home.connections, home.asked) == (1, 25)
+        await node.close()
+        await home.close()
+
+    asyncio.run(asyncio.wait_for(ask(), 30.0))
+
+
 def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 0.1)
     monkeypatch.setattr(forwarding, "IDLE_SECONDS", 0.3)
@@ -321,7 +339,7 @@ class FakeHome:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.transports.add(writer)
-        messages = MessageReader()
+        messages = MessageReader(MAX_REQUEST_BYTES)
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):

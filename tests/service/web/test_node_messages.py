@@ -11,6 +11,7 @@ from ocucb.service.web import node_messages
 from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers, pack_requests
 from service.web.api import Api
 
+MOST = node_messages.MAX_REQUEST_BYTES
 REQUESTS = [
     (1, Forwarded("/v1/rewards", "a", {"authorization": "Bearer é"}, b"\x00{}")),
     (2, Forwarded("/v1/experiments/zwölf/decisions", "b", {}, b"")),
@@ -21,7 +22,7 @@ ANSWERS = [(2, Answered(200, b"{}", {})), (1, Answered(503, b"no", {"Retry-After
 @pytest.mark.parametrize("size", [1, 3, 7, 8, 50, 10_000])
 def test_pieces_of_any_size(size: int) -> None:
     data = pack_requests(REQUESTS) + pack_requests([]) + pack_requests(REQUESTS[1:]) + pack_requests(REQUESTS[:1])
-    reader = MessageReader()
+    reader = MessageReader(MOST)
     pieces = [data[begin : begin + size] for begin in range(0, len(data), size)]
     found = [message for piece in pieces for message in reader.read_requests(piece)]
     assert found == [REQUESTS, [], REQUESTS[1:], REQUESTS[:1]]
@@ -29,7 +30,7 @@ def test_pieces_of_any_size(size: int) -> None:
 
 def test_answers() -> None:
     data = pack_answers(ANSWERS)
-    reader = MessageReader()
+    reader = MessageReader(MOST)
     assert list(reader.read_answers(data[:20])) == []
     assert list(reader.read_answers(data[20:] + data)) == [ANSWERS, ANSWERS]
 
@@ -50,13 +51,13 @@ def framed(head: bytes, body: bytes = b"") -> bytes:
         framed(b'[[1,"/","r",{},2]]', b"x"),
         framed(b'[[1,"/","r",{},0]]', b"x"),
         struct.pack("!II", node_messages.MAX_HEAD_BYTES + 1, 0),
-        struct.pack("!II", 0, node_messages.MAX_BODY_BYTES + 1),
+        struct.pack("!II", 0, MOST + 1),
         b"GET / HTTP/1.1\r\n",
     ],
 )
 def test_what_is_no_message_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="a message"):
-        list(MessageReader().read_requests(data))
+        list(MessageReader(MOST).read_requests(data))
 
 
 @pytest.mark.parametrize("body", [b"garbage, and not as nodes speak", framed(b"{}")])

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.node_connection import NodeConnection
-from ocucb.service.web.node_messages import Answered, Forwarded, pack_requests
+from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, Answered, Forwarded, pack_requests
 
 FORWARD_SECONDS = 1.0  # for an answer of the home, after which a request is served here
 HOME_SECONDS = 0.8  # after which the home serves it no more
@@ -142,9 +142,18 @@ class OtherNode:
             self._start(self._connect())
 
     def _send(self, connection: NodeConnection) -> None:
+        """Send what has not been sent, in messages that the home can take."""
         unsent, self._unsent = self._unsent, []
-        for begin in range(0, len(unsent), MAX_REQUESTS):
-            connection.send(pack_requests(unsent[begin : begin + MAX_REQUESTS]))
+        message: list[tuple[int, Forwarded]] = []
+        size = 0
+        for number, request in unsent:
+            if len(message) == MAX_REQUESTS or size + len(request.body) > MAX_REQUEST_BYTES:
+                connection.send(pack_requests(message))
+                message, size = [], 0
+            message.append((number, request))
+            size += len(request.body)
+        if message:
+            connection.send(pack_requests(message))
 
     async def _connect(self) -> None:
         self._connecting = True

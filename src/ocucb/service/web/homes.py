@@ -11,7 +11,7 @@ from ocucb.service.ids import parse_id
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.app_state import RecognisedKey, RequestContext
 from ocucb.service.web.forwarding import IDLE_SECONDS, MAX_BYTES, HomeRefusal
-from ocucb.service.web.node_messages import Answered, Forwarded, MessageReader, pack_answers
+from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, Answered, Forwarded, MessageReader, pack_answers
 
 FORWARDED_HEADERS = (b"authorization", b"idempotency-key", b"traceparent", b"tracestate")
 MAX_QUIET_SECONDS = 2 * IDLE_SECONDS
@@ -84,7 +84,7 @@ class ForwardedRequests:
 
     def __init__(self, serve: ServeForwarded, send: Callable[[bytes], None], close: Callable[[], None]) -> None:
         self._serve, self._send, self._close = serve, send, close
-        self._loop, self._reader = asyncio.get_running_loop(), MessageReader()
+        self._loop, self._reader = asyncio.get_running_loop(), MessageReader(MAX_REQUEST_BYTES)
         self._recognised: RecognisedKey | None = None
         self._unanswered, self._ending = 0, False
         self._answers: list[tuple[int, Answered]] = []

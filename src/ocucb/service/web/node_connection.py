@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from ocucb.service.web.node_messages import Answered, MessageReader
+from ocucb.service.web.node_messages import MAX_ANSWER_BYTES, Answered, MessageReader
 
 PATH = b"/v1/forwarded"
 STATUS_OK = 200
@@ -27,7 +27,7 @@ class NodeConnection(asyncio.Protocol):
         self.lost = False
         self._take, self._lose = take, lose
         self._transport: Any = None
-        self._parser, self._reader = httptools.HttpResponseParser(self), MessageReader()
+        self._parser, self._reader = httptools.HttpResponseParser(self), MessageReader(MAX_ANSWER_BYTES)
 
     @classmethod
     async def open(

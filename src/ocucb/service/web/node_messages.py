@@ -14,7 +14,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 MAX_HEAD_BYTES = 4_000_000
-MAX_BODY_BYTES = 64_000_000  # of all requests or answers of a message
+MAX_REQUEST_BYTES = 2_000_000  # of the bodies of a message of requests, which anybody can send
+MAX_ANSWER_BYTES = 64_000_000  # of those of answers
 _LENGTHS = struct.Struct("!II")
 
 
@@ -65,9 +66,13 @@ def _pack(head: Sequence[tuple[Any, ...]], bodies: Sequence[bytes]) -> bytes:
 
 
 class MessageReader:
-    """Finds the messages in what arrives piece by piece. ValueError if it is something else."""
+    """Finds the messages in what arrives piece by piece, with bodies of at most so many bytes each.
 
-    def __init__(self) -> None:
+    ValueError if it is something else.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._arrived, self._wanted = bytearray(), 0
 
     def read_requests(self, data: bytes) -> Iterator[list[tuple[int, Forwarded]]]:
@@ -98,7 +103,7 @@ class MessageReader:
             data = bytes(self._arrived)
             self._arrived.clear()
         begin = 0
-        while (wanted := _size(data, begin)) <= len(data) - begin:
+        while (wanted := _size(data, begin, self._most)) <= len(data) - begin:
             middle = begin + _LENGTHS.size + _LENGTHS.unpack_from(data, begin)[0]
             end = begin + wanted
             yield data[begin + _LENGTHS.size : middle], data[middle:end]
@@ -107,12 +112,12 @@ class MessageReader:
         self._arrived += data[begin:]
 
 
-def _size(data: bytes, begin: int) -> int:
+def _size(data: bytes, begin: int, most: int) -> int:
     """Return how many bytes the message has that begins here, as far as is known."""
     if len(data) - begin < _LENGTHS.size:
         return _LENGTHS.size
     head, body = _LENGTHS.unpack_from(data, begin)
-    if head > MAX_HEAD_BYTES or body > MAX_BODY_BYTES:
+    if head > MAX_HEAD_BYTES or body > most:
         raise ValueError(f"a message of {head} and {body} bytes is too long")
     return _LENGTHS.size + int(head) + int(body)
 
