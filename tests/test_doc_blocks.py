@@ -154,7 +154,7 @@ def test_other_commands(command: str) -> None:
 
 @pytest.mark.parametrize("block", [one for one in BLOCKS if one.language == "toml"], ids=lambda one: one.page.stem)
 def test_toml_is_read_by_what_it_is_for(block: Block, tmp_path: Path) -> None:
-    if block.page.stem == "worlds":
+    if block.page.stem == "environments":
         experiment = Experiment.from_toml(block.text)
         assert len(experiment.problems) == 3
     elif block.page.stem == "new_noise":

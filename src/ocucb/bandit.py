@@ -52,7 +52,7 @@ class Bandit:
     noise : how rewards spread around an arm's mean. `Gaussian(scale)` is right for any subgaussian reward.
     seed : for policies and shares, which draw random numbers; drawn at random if None.
     shares : arms that get a part of all rounds, whatever the policy chooses, as in {"control": 0.1}; see `set_shares`.
-    memory : `Window`, `Discount` or `Restart`, for a world that drifts: the policy sees only what is remembered.
+    memory : `Window`, `Discount` or `Restart`, for an environment that drifts: the policy sees only what is remembered.
         An arm that is forgotten altogether is tried again. By default everything is remembered.
 
     Safe to share between threads. Every method either does its work or raises and changes nothing.

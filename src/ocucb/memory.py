@@ -1,4 +1,4 @@
-"""What a bandit remembers, for a world that drifts: the last rounds, less and less, or all since a change."""
+"""What a bandit remembers, for an environment that drifts: the last rounds, less and less, or all since a change."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ gpu_shards.play_together = lambda shards: launched.extend(shards) or together(sh
 fastest.LARGE, fastest.ENOUGH_RUNS = 100, 5
 for shard in (
     Shard(worst_case(3, 0.5), OCUCBn(), 20, (10, 20), seed=3, first=0, runs=5),  # large
-    Shard(worst_case(3, 0.5), OCUCBn(), 20, (10, 20), seed=3, first=0, runs=4),
+    Shard(worst_case(3, 0.5), OCUCBn(), 16, (10, 16), seed=3, first=0, runs=6),  # of enough runs, but small
     Shard(worst_case(3, 0.5), OCUCBn(), 50, (20, 50), seed=3, first=0, runs=4),  # large, but of too few runs
     Shard(worst_case(3, 0.5), OCUCBn(), 20, (20,), seed=3, first=0, runs=5, trace=20),  # large, but has choices
 ):

@@ -1,4 +1,4 @@
-"""Worlds in files: each is written and read back, resumed, and wrong ones get one clear line."""
+"""Environments in files: each is written and read back, resumed, and wrong ones get one clear line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ocucb.lab.report import render
 POLICIES = (("a", OCUCBn()), ("b", UCB()))
 
 
-def worlds(folder: Path) -> list[Problem]:
+def environments(folder: Path) -> list[Problem]:
     (folder / "seen.csv").write_text("arm,reward,count\na,0,3\na,1,1\nb,1,1\nb,0,2\n", encoding="utf-8")
     data = from_data(str(folder / "seen.csv"))
     return [
@@ -37,13 +37,13 @@ def worlds(folder: Path) -> list[Problem]:
     ]
 
 
-def test_every_world_is_written_and_read_back(tmp_path: Path) -> None:
-    experiment = Experiment(tuple(worlds(tmp_path)), POLICIES, horizon=60, runs=4)
+def test_every_environment_is_written_and_read_back(tmp_path: Path) -> None:
+    experiment = Experiment(tuple(environments(tmp_path)), POLICIES, horizon=60, runs=4)
     assert Experiment.from_toml(experiment.to_toml()) == experiment
 
 
-def test_a_result_of_every_world_is_resumed_loaded_and_shown(tmp_path: Path) -> None:
-    experiment = Experiment(tuple(worlds(tmp_path)), POLICIES, horizon=60, runs=4, seed=3)
+def test_a_result_of_every_environment_is_resumed_loaded_and_shown(tmp_path: Path) -> None:
+    experiment = Experiment(tuple(environments(tmp_path)), POLICIES, horizon=60, runs=4, seed=3)
     stopped = [0]
 
     def stop(_: object) -> None:
@@ -74,13 +74,13 @@ def test_policies_meet_the_same_problems(tmp_path: Path) -> None:
     assert np.array_equal(first, second)
     assert len(set(first[:, -1].tolist())) == 10
     row = result.summary()[0]
-    means = random(4).world_means(0, 0, 10)
+    means = random(4).means_of_runs(0, 0, 10)
     pulls = result.dataset["pulls"].to_numpy()[0, 0]
     share = np.mean([pulls[run, means[run].argmax()] / 200 for run in range(10)])
     assert row.best_arm_share == pytest.approx(share)
 
 
-def test_what_a_table_says_of_worlds() -> None:
+def test_what_a_table_says_of_environments() -> None:
     wrong = Problem((0.2, 0.5), Bernoulli(), assumed=Gaussian(0.5))
     assert wrong.notes() == ["policies assume Gaussian(scale=0.5), but rewards are Bernoulli()"]
     assert replace(wrong, assumed=Bernoulli()).notes() == []
@@ -95,7 +95,7 @@ def test_what_a_table_says_of_worlds() -> None:
     assert [row.best_arm_text for row in result.summary()] == ["–", "–"]
 
 
-def test_where_a_world_is_not_plain_no_bound_is_drawn_and_no_exact_regret_given() -> None:
+def test_where_a_environment_is_not_plain_no_bound_is_drawn_and_no_exact_regret_given() -> None:
     late = Problem((0.2, 0.5), Bernoulli(), delay=Delay("fixed", (2,)))
     assert bound_curves(late, [1, 10, 100]) == []
     assert bound_curves(replace(late, delay=None), [1, 10, 100])
@@ -116,7 +116,7 @@ def test_changed_data_are_not_mixed_with_old_results(tmp_path: Path) -> None:
     def experiment() -> Experiment:
         return Experiment((from_data(str(tmp_path / "seen.csv")),), POLICIES, horizon=60, runs=4)
 
-    worlds(tmp_path)
+    environments(tmp_path)
     simulate(experiment(), folder=tmp_path / "store")
     text = experiment().to_toml()
     (tmp_path / "seen.csv").write_text("arm,reward,count\na,0,3\na,1,2\nb,1,1\nb,0,2\n", encoding="utf-8")
@@ -147,7 +147,7 @@ WRONG: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("entry", "message"), WRONG, ids=[message[:40] for _, message in WRONG])
-def test_wrong_worlds_in_a_file(entry: dict[str, object], message: str) -> None:
+def test_wrong_environments_in_a_file(entry: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError) as caught:
         read_problem(entry)
     assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""Policies that forget, in the lab: the choices of a bandit with that memory, as text, and in worlds that drift."""
+"""Policies that forget, in the lab: the choices of a bandit with that memory, as text, and where means drift."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_refused_where_a_bandit_refuses() -> None:
         exact_regret(Problem((0.6, 0.5), Bernoulli()), Remembering(UCB(), Window(5)), 10)
 
 
-def test_less_regret_in_a_world_that_drifts_and_more_in_one_that_does_not() -> None:
+def test_less_regret_in_a_environment_that_drifts_and_more_in_one_that_does_not() -> None:
     policies = (
         ("all", UCB()),
         ("window", Remembering(UCB(), Window(400))),

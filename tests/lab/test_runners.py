@@ -20,12 +20,12 @@ import ray as _ray
 import xarray as xr
 
 from lab.small_study import assert_same, small
-from ocucb import UCB, LevelPolicy, ParameterError
+from ocucb import UCB, LevelPolicy, OCUCBn, ParameterError
 from ocucb.compiled import Parameters
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.fleet import Fleet
 from ocucb.lab.problem import worst_case
-from ocucb.lab.runners import open_executor
+from ocucb.lab.runners import cuda_cluster, open_executor
 from ocucb.lab.runners.cuda import CudaExecutor
 from ocucb.lab.runners.cuda_cluster import CudaClusterExecutor
 from ocucb.lab.runners.local import cores
@@ -127,13 +127,14 @@ def test_ray(expected: xr.Dataset, local_ray: None) -> None:
 
 
 def tiny() -> Experiment:
-    """Return what a simulated GPU plays in a second, one policy that it does not play among it."""
+    """Return what a simulated GPU plays in seconds, one policy that it does not play among it."""
     shared = Fleet(UCB(), 2, 4)
-    return Experiment((worst_case(3),), (("ucb", UCB()), ("shared", shared)), 20, runs=6)
+    return Experiment((worst_case(3),), (("ucb", UCB()), ("ocucb", OCUCBn()), ("shared", shared)), 20, runs=6)
 
 
-def check_gpus_of(cluster: str) -> None:
-    """See that workers play on their GPUs, each of them some shards, and all else where they can."""
+def check_gpus_of(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """See that workers play on their GPUs, some shards at once, and all else where they can."""
+    monkeypatch.setattr(cuda_cluster, "BUNDLES", 1)
     expected = simulate(tiny(), "threads:1").dataset
     with open_executor(f"cuda+{cluster}") as pool:
         assert isinstance(pool, CudaClusterExecutor)
@@ -145,12 +146,12 @@ def check_gpus_of(cluster: str) -> None:
             assert_same(simulate(tiny(), pool).dataset, expected)
 
 
-def test_gpus_of_a_dask_cluster(address: str) -> None:
-    check_gpus_of(f"dask://{address}")
+def test_gpus_of_a_dask_cluster(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_gpus_of(f"dask://{address}", monkeypatch)
 
 
-def test_gpus_of_a_ray_cluster(local_ray: None) -> None:
-    check_gpus_of("ray://local")
+def test_gpus_of_a_ray_cluster(local_ray: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_gpus_of("ray://local", monkeypatch)
 
 
 def test_a_cluster_whose_workers_have_no_gpu_says_so() -> None:

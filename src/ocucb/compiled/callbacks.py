@@ -46,7 +46,7 @@ class _Inlining(codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 @machinery.register_pass(mutates_CFG=True, analysis_only=False)
-class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
+class _CallbackLowering(typed_passes.NativeLowering):  # type: ignore[misc]
     _name = "ocucb_callback_lowering"
 
     def run_pass(self, state: Any) -> bool:
@@ -55,7 +55,7 @@ class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
-_COMPILER = compiler_with(_Lowering)
+_COMPILER = compiler_with(_CallbackLowering)
 
 
 class _Callback(CFunc):  # type: ignore[misc]

@@ -45,7 +45,7 @@ class _Linked(codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 @machinery.register_pass(mutates_CFG=True, analysis_only=False)
-class _Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
+class _CalleeLowering(typed_passes.NativeLowering):  # type: ignore[misc]
     """Turn a typed function into LLVM's language, and make it known to its callers."""
 
     _name = "ocucb_callee_lowering"
@@ -80,7 +80,7 @@ def compiler_with(lowering: Any) -> Any:
     return Compiler
 
 
-_COMPILER = compiler_with(_Lowering)
+_COMPILER = compiler_with(_CalleeLowering)
 
 
 class Callee(Dispatcher):  # type: ignore[misc]

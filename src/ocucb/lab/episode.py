@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ocucb.compiled import Floats, Integers, call_draws, kernel, reals
+from ocucb.lab.environment import Environment, begin, change_means, environment_at, places_at, receive, regret_of, send
 from ocucb.lab.tape import choice_seed, delay_key, reward, run_key
-from ocucb.lab.world import World, begin, change_means, places_at, receive, regret_of, send, world_at
 from ocucb.selection.changes import reset
 from ocucb.selection.leader import add_lead, lead_floor, lead_length
 from ocucb.selection.operations import add_pull, add_reward, pick, pulls_of, rebuild_if_stale
@@ -17,40 +17,44 @@ ITEM, TOTAL = ARM.itemsize, int(dict(ARM.fields or {})["total"][1])
 
 
 @kernel
-def draw_lead(state: State, world: World, key: np.uint64, place: float, length: int) -> int:
+def draw_lead(state: State, environment: Environment, key: np.uint64, place: float, length: int) -> int:
     """Pull the leader up to `length` times while it leads safely, drawing only rewards; return how many times."""
     start = arms_at(state.arms)[state.leader].learned
     total = reals(state.arms + state.leader * ITEM + TOTAL)
     least = lead_floor(state, length)
-    learned = call_draws(world.draws, (place, key, start, start + length, least, total, reals(world.family)))
+    learned = call_draws(
+        environment.draws, (place, key, start, start + length, least, total, reals(environment.family))
+    )
     add_lead(state, length, learned - start)
     return int(learned - start)
 
 
 @kernel
-def play_rounds(state: State, world: World, seed: int, run: int, t: int, end: int, choices: Integers) -> None:
+def play_rounds(
+    state: State, environment: Environment, seed: int, run: int, t: int, end: int, choices: Integers
+) -> None:
     """Play the rounds t, ..., end - 1, from 0, of a run that has begun; record the choices of the first, if any."""
-    places = places_at(world.places)
+    places = places_at(environment.places)
     rewards, delays = run_key(seed, run), delay_key(seed, run)
     while t < end:
-        if t >= world.next_change:
-            change_means(world, state, t)
+        if t >= environment.next_change:
+            change_means(environment, state, t)
         rebuild_if_stale(state)
         arm = pick(state)
         add_pull(state, arm)
         key = stream(rewards, arm)
         number = int(pulls_of(state, arm))
-        got = reward(world.quantile, key, number, places[arm], reals(world.family))
+        got = reward(environment.quantile, key, number, places[arm], reals(environment.family))
         count = 1
-        if world.delay:
-            send(world, t, arm, got, stream(delays, arm), number)
-            receive(world, state, t)
+        if environment.delay:
+            send(environment, t, arm, got, stream(delays, arm), number)
+            receive(environment, state, t)
         else:
             add_reward(state, arm, got)
-            rounds = min(end, world.next_change) - t
+            rounds = min(end, environment.next_change) - t
             length = lead_length(state, arm, rounds - count)
             while length > 0:  # a leader that was safe to the last pull need not be selected before the next
-                drawn = draw_lead(state, world, key, places[arm], length)
+                drawn = draw_lead(state, environment, key, places[arm], length)
                 count += drawn
                 length = lead_length(state, arm, rounds - count) if drawn == length else 0
         for r in range(t, min(t + count, len(choices))):
@@ -59,16 +63,16 @@ def play_rounds(state: State, world: World, seed: int, run: int, t: int, end: in
 
 
 @kernel
-def begin_run(state: State, world: World, seed: int, run: int, means: int) -> None:
+def begin_run(state: State, environment: Environment, seed: int, run: int, means: int) -> None:
     """Begin a run, given the address of its means."""
-    begin(world, means)
+    begin(environment, means)
     reset(state, choice_seed(seed, run))
 
 
 @kernel
 def episodes(
     at: int,
-    world_address: int,
+    environment_address: int,
     stride: int,
     seed: int,
     first: int,
@@ -82,26 +86,28 @@ def episodes(
     Written are the pseudo-regret after each checkpoint, the pulls at the end, and the choices of the first rounds.
     stride : bytes from the means of one run to those of the next, 0 if all have the same.
     """
-    state, world = state_at(at), world_at(world_address)
-    means = world.stretches
+    state, environment = state_at(at), environment_at(environment_address)
+    means = environment.stretches
     for row in range(len(regret)):
         run, t = first + row, 0
-        begin_run(state, world, seed, run, means + row * stride)
+        begin_run(state, environment, seed, run, means + row * stride)
         for i in range(len(checkpoints)):
-            play_rounds(state, world, seed, run, t, checkpoints[i], choices[row])
+            play_rounds(state, environment, seed, run, t, checkpoints[i], choices[row])
             t = checkpoints[i]
-            regret[row, i] = regret_of(world, state)
-        for arm in range(world.arms):
+            regret[row, i] = regret_of(environment, state)
+        for arm in range(environment.arms):
             pulls[row, arm] = int(pulls_of(state, arm))
 
 
 @kernel
-def start(at: int, world_address: int, seed: int, run: int) -> None:
+def start(at: int, environment_address: int, seed: int, run: int) -> None:
     """Begin one run, from Python."""
-    begin_run(state_at(at), world_at(world_address), seed, run, world_at(world_address).stretches)
+    begin_run(
+        state_at(at), environment_at(environment_address), seed, run, environment_at(environment_address).stretches
+    )
 
 
 @kernel
-def go_on(at: int, world_address: int, seed: int, run: int, t: int, end: int, choices: Integers) -> None:
+def go_on(at: int, environment_address: int, seed: int, run: int, t: int, end: int, choices: Integers) -> None:
     """Play the rounds t, ..., end - 1 of it."""
-    play_rounds(state_at(at), world_at(world_address), seed, run, t, end, choices)
+    play_rounds(state_at(at), environment_at(environment_address), seed, run, t, end, choices)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from ocucb.compiled import Floats, Integers, kernel, reals
-from ocucb.lab.episode import begin_run
-from ocucb.lab.tape import choice_seed, delay_key, reward, run_key
-from ocucb.lab.world import (
-    World,
+from ocucb.lab.environment import (
+    Environment,
     change_means,
     chosen_at,
+    environment_at,
     places_at,
     regret_of,
     rewards_at,
     rounds_at,
     send,
-    world_at,
 )
+from ocucb.lab.episode import begin_run
+from ocucb.lab.tape import choice_seed, delay_key, reward, run_key
 from ocucb.selection.changes import reset
 from ocucb.selection.operations import add_pull, add_reward, pick, pulls_of, rebuild_if_stale
 from ocucb.selection.state import State, arms_at, order_at, state_at
@@ -28,7 +28,7 @@ from ocucb.uniforms import stream
 def fleet_episodes(
     nodes: Integers,
     overall_address: int,
-    world_address: int,
+    environment_address: int,
     stride: int,
     every: int,
     seed: int,
@@ -45,20 +45,20 @@ def fleet_episodes(
     overall : a selector that chooses nothing, and has the pulls of all nodes.
     counts, totals : a row for each node, rewards that it has not shared; and one more, those that all have shared.
     """
-    overall, world = state_at(overall_address), world_at(world_address)
-    means = world.stretches
+    overall, environment = state_at(overall_address), environment_at(environment_address)
+    means = environment.stretches
     for row in range(len(regret)):
         run, t = first + row, 0
-        begin_run(overall, world, seed, run, means + row * stride)
+        begin_run(overall, environment, seed, run, means + row * stride)
         for node in range(len(nodes)):
             reset(state_at(nodes[node]), (choice_seed(seed, run) + node) & 0x7FFFFFFFFFFFFFFF)
         counts[:, :] = 0
         totals[:, :] = 0.0
         for i in range(len(checkpoints)):
-            _play_rounds(nodes, overall, world, every, seed, run, t, checkpoints[i], counts, totals, choices[row])
+            _play_rounds(nodes, overall, environment, every, seed, run, t, checkpoints[i], counts, totals, choices[row])
             t = checkpoints[i]
-            regret[row, i] = regret_of(world, overall)
-        for arm in range(world.arms):
+            regret[row, i] = regret_of(environment, overall)
+        for arm in range(environment.arms):
             pulls[row, arm] = int(pulls_of(overall, arm))
 
 
@@ -66,7 +66,7 @@ def fleet_episodes(
 def _play_rounds(
     nodes: Integers,
     overall: State,
-    world: World,
+    environment: Environment,
     every: int,
     seed: int,
     run: int,
@@ -77,11 +77,11 @@ def _play_rounds(
     choices: Integers,
 ) -> None:
     """Play the rounds t, ..., end - 1, from 0."""
-    places = places_at(world.places)
+    places = places_at(environment.places)
     rewards, delays = run_key(seed, run), delay_key(seed, run)
     while t < end:
-        if t >= world.next_change:
-            change_means(world, overall, t)
+        if t >= environment.next_change:
+            change_means(environment, overall, t)
         node = t % len(nodes)
         state = state_at(nodes[node])
         rebuild_if_stale(state)
@@ -89,10 +89,10 @@ def _play_rounds(
         add_pull(state, arm)
         add_pull(overall, arm)
         number = int(pulls_of(overall, arm))
-        got = reward(world.quantile, stream(rewards, arm), number, places[arm], reals(world.family))
-        if world.delay:
-            send(world, t, arm, got, stream(delays, arm), number)
-            _receive(nodes, world, t, counts, totals)
+        got = reward(environment.quantile, stream(rewards, arm), number, places[arm], reals(environment.family))
+        if environment.delay:
+            send(environment, t, arm, got, stream(delays, arm), number)
+            _receive(nodes, environment, t, counts, totals)
         else:
             _learn(state, arm, got, counts[node], totals[node])
         if t < len(choices):
@@ -110,14 +110,14 @@ def _learn(state: State, arm: int, got: float, counts: Integers, totals: Floats)
 
 
 @kernel
-def _receive(nodes: Integers, world: World, t: int, counts: Integers, totals: Floats) -> None:
+def _receive(nodes: Integers, environment: Environment, t: int, counts: Integers, totals: Floats) -> None:
     """Let nodes learn the rewards of their choices that come at the end of round t."""
-    which = rounds_at(world.first)[t]
+    which = rounds_at(environment.first)[t]
     while which >= 0:
         node = which % len(nodes)
-        got = rewards_at(world.rewards)[which]
-        _learn(state_at(nodes[node]), chosen_at(world.chosen)[which], got, counts[node], totals[node])
-        which = rounds_at(world.after)[which]
+        got = rewards_at(environment.rewards)[which]
+        _learn(state_at(nodes[node]), chosen_at(environment.chosen)[which], got, counts[node], totals[node])
+        which = rounds_at(environment.after)[which]
 
 
 @kernel

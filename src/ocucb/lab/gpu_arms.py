@@ -32,7 +32,7 @@ ROWS = 5  # numbers of 32 bits of an arm: pulls, bound, power, sum, mean
 BYTES_PER_ARM = 4 * ROWS + 8  # the last of them for the sum of its rewards
 
 
-class Arms(NamedTuple):
+class LaneArms(NamedTuple):
     """What a lane knows of its arms, by slot; what it has no use for, or what a block shares, has no room here."""
 
     pulls: Integers  # of 32 bits
@@ -45,10 +45,10 @@ class Arms(NamedTuple):
     spread: Floats  # of the arm that is looked at, the range of its law, and the least and largest reward of the run
 
 
-class Memory(NamedTuple):
+class ArmAccess(NamedTuple):
     """Functions that read and write what is known of an arm of one lane: read(own, slot), write(own, slot, value)."""
 
-    make: Any  # () -> Arms, of which nothing is known
+    make: Any  # () -> LaneArms, of which nothing is known
     pulls: Any
     set_pulls: Any
     bound: Any
@@ -97,7 +97,7 @@ def last_bits(slots: int) -> int:
 def make_memory(
     lanes: int, slots: int, threads: int, *, ordered: bool, kept: bool, scored: bool, rough: bool, shared: bool,
     spreads: bool,
-) -> Memory:  # fmt: skip
+) -> ArmAccess:  # fmt: skip
     """Return the memory of arms.
 
     ordered : sums of powers are kept. kept : bounds of indices are. scored : estimates of scores are.
@@ -120,7 +120,7 @@ def make_memory(
     set_pulls, set_bound, set_power, set_sum, set_mean, set_total = (write for _, write in rows)
 
     @device
-    def clear(own: Arms) -> None:
+    def clear(own: LaneArms) -> None:
         for slot in range(slots):
             set_total(own, slot, 0.0)
             set_pulls(own, slot, 0)
@@ -133,8 +133,8 @@ def make_memory(
             set_mean(own, slot, mean(0.0))
 
     @inlined_device
-    def make() -> Arms:
-        own = Arms(
+    def make() -> LaneArms:
+        own = LaneArms(
             cuda.local.array(own_slots, np.int32), cuda.local.array(own_bounds, bound),
             cuda.local.array(own_powers, real), cuda.local.array(own_sums, real),
             cuda.local.array(own_slots, mean), cuda.local.array(own_slots, np.float64),
@@ -144,7 +144,7 @@ def make_memory(
         return own
 
     shared_bytes = BYTES_PER_ARM * slots * threads if shared else 0
-    return Memory._make((make, *(access for row in rows for access in row), shared_bytes))
+    return ArmAccess._make((make, *(access for row in rows for access in row), shared_bytes))
 
 
 def _access(row: int, slots: int, threads: int, shared: bool) -> tuple[Any, Any]:
@@ -153,19 +153,19 @@ def _access(row: int, slots: int, threads: int, shared: bool) -> tuple[Any, Any]
     first = row * slots * threads * WORD.itemsize // kind.itemsize
 
     @device
-    def read_shared(own: Arms, slot: int) -> Any:
+    def read_shared(own: LaneArms, slot: int) -> Any:
         return cuda.shared.array(0, kind)[np.uint64(first + slot * threads + cuda.threadIdx.x)]
 
     @device
-    def write_shared(own: Arms, slot: int, value: Any) -> None:
+    def write_shared(own: LaneArms, slot: int, value: Any) -> None:
         cuda.shared.array(0, kind)[np.uint64(first + slot * threads + cuda.threadIdx.x)] = value
 
     @device
-    def read(own: Arms, slot: int) -> Any:
+    def read(own: LaneArms, slot: int) -> Any:
         return own[row][np.uint64(slot)]
 
     @device
-    def write(own: Arms, slot: int, value: Any) -> None:
+    def write(own: LaneArms, slot: int, value: Any) -> None:
         own[row][np.uint64(slot)] = value
 
     return (read_shared, write_shared) if shared else (read, write)

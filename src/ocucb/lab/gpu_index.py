@@ -20,7 +20,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.compiled.cuda import Group, device, rough_device
-from ocucb.lab.gpu_arms import Arms, Memory
+from ocucb.lab.gpu_arms import ArmAccess, LaneArms
 from ocucb.lab.gpu_moments import Moments
 from ocucb.lab.gpu_rule import index_of, power_of
 from ocucb.noise.noise import Family
@@ -91,7 +91,7 @@ def _points(arms: int) -> list[tuple[float, float, float]]:
     ]
 
 
-def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, rough: bool, whole: bool) -> Indices:
+def make_indices(rule: Rule, family: Family, memory: ArmAccess, moments: Moments, rough: bool, whole: bool) -> Indices:
     """Return the functions for one rule and family.
 
     rough : estimates are made in single precision. whole : sums of powers are whole numbers.
@@ -117,11 +117,11 @@ def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, r
         return numbers.powers[place] if place < len(numbers.powers) else rounded_power(float(pulls), numbers)
 
     @device
-    def mean(own: Arms, slot: int) -> Any:
+    def mean(own: LaneArms, slot: int) -> Any:
         return total_of(own, slot) / float(pulls_of(own, slot)) if rough else mean_at(own, slot)
 
     @device
-    def index(own: Arms, slot: int, t: int, arms: int, total: float, numbers: Numbers) -> float:
+    def index(own: LaneArms, slot: int, t: int, arms: int, total: float, numbers: Numbers) -> float:
         pulls, effective = float(pulls_of(own, slot)), float(arms)
         if ordered:
             if whole:
@@ -135,7 +135,7 @@ def make_indices(rule: Rule, family: Family, memory: Memory, moments: Moments, r
         return float(bound(mean(own, slot), pulls, found, numbers.constants))
 
     @(rough_device if rough else device)
-    def known(own: Arms, slot: int, arms: int) -> tuple[float, float, float]:
+    def known(own: LaneArms, slot: int, arms: int) -> tuple[float, float, float]:
         pulls, effective = real(pulls_of(own, slot)), real(arms)
         if ordered and whole:
             effective = real(np.uint32(sum_at(own, slot))) / real(power_at(own, slot))
@@ -179,7 +179,7 @@ def make_lead_floor(indices: Indices, group: Group, falls: bool, rough: bool) ->
     depth = real(DEPTH)
 
     @device
-    def lead_floor(own: Arms, arm: int, arms: int, t: int, length: int, rival: float, numbers: Numbers) -> float:
+    def lead_floor(own: LaneArms, arm: int, arms: int, t: int, length: int, rival: float, numbers: Numbers) -> float:
         """Return a mean above which the winner of round t wins so many more; inf if none is safe."""
         mean, pulls, effective = known(own, group.slot(arm), arms)
         if lanes > 1:
@@ -194,16 +194,16 @@ def make_lead_floor(indices: Indices, group: Group, falls: bool, rough: bool) ->
     return lead_floor
 
 
-def make_exact_sum(rule: Rule, group: Group, memory: Memory, indices: Indices, whole: bool) -> Any:
+def make_exact_sum(rule: Rule, group: Group, memory: ArmAccess, indices: Indices, whole: bool) -> Any:
     """Return a function that finds Σ_j min(T, T_j)^ρ of an arm for the lanes that want it; they call together."""
     lanes, ordered, known_power, pulls_of = group.lanes, bool(rule.rho), indices.known_power, memory.pulls
 
     @device
-    def kept_sum(own: Arms, slot: int, lane: int, arms: int, wanted: bool, numbers: Numbers) -> float:
+    def kept_sum(own: LaneArms, slot: int, lane: int, arms: int, wanted: bool, numbers: Numbers) -> float:
         return float(memory.sum(own, slot)) if ordered and wanted else 0.0
 
     @device
-    def exact_sum(own: Arms, slot: int, lane: int, arms: int, wanted: bool, numbers: Numbers) -> float:
+    def exact_sum(own: LaneArms, slot: int, lane: int, arms: int, wanted: bool, numbers: Numbers) -> float:
         found = 0.0
         while group.any_in_warp(wanted):
             source = max(0, group.first(wanted))
@@ -220,7 +220,7 @@ def make_exact_sum(rule: Rule, group: Group, memory: Memory, indices: Indices, w
 
 
 def make_add_pulls(
-    rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, rough: bool, whole: bool
+    rule: Rule, group: Group, slots: int, memory: ArmAccess, indices: Indices, rough: bool, whole: bool
 ) -> Any:
     """Return a function that gives an arm more pulls."""
     ordered, rounded_power, set_mean = bool(rule.rho), indices.rounded_power, memory.set_mean
@@ -233,7 +233,7 @@ def make_add_pulls(
 
     @device
     def add_pulls(
-        own: Arms, lane: int, arm: int, before: int, after: int, total: float, numbers: Numbers, done: bool
+        own: LaneArms, lane: int, arm: int, before: int, after: int, total: float, numbers: Numbers, done: bool
     ) -> None:
         """Give an arm its new pulls and sum of rewards, and make effective arms right that this changes, if done."""
         slot, owner = group.slot(arm), group.owner(arm)
@@ -256,11 +256,11 @@ def make_add_pulls(
     return add_pulls
 
 
-def _make_raise_whole_sums(rule: Rule, slots: int, memory: Memory) -> Any:
+def _make_raise_whole_sums(rule: Rule, slots: int, memory: ArmAccess) -> Any:
     rough_power, rho, single = power_of(True), np.float32(rule.rho or 0.0), np.float32
 
     @device
-    def raise_sums(own: Arms, old: Any, before: int, after: int, done: bool, numbers: Numbers) -> tuple[Any, Any]:
+    def raise_sums(own: LaneArms, old: Any, before: int, after: int, done: bool, numbers: Numbers) -> tuple[Any, Any]:
         """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
         new = np.int32(rough_power(single(after), rho) * numbers.scale) if done else old
         none = rises = np.int32(0)
@@ -275,11 +275,13 @@ def _make_raise_whole_sums(rule: Rule, slots: int, memory: Memory) -> Any:
     return raise_sums
 
 
-def _make_raise_sums(group: Group, slots: int, memory: Memory, indices: Indices) -> Any:
+def _make_raise_sums(group: Group, slots: int, memory: ArmAccess, indices: Indices) -> Any:
     rounded_power, even = indices.rounded_power, slots - slots % 4
 
     @device
-    def raise_sums(own: Arms, old: float, before: int, after: int, done: bool, numbers: Numbers) -> tuple[float, float]:
+    def raise_sums(
+        own: LaneArms, old: float, before: int, after: int, done: bool, numbers: Numbers
+    ) -> tuple[float, float]:
         """Raise the sums that a power has part in; return what it becomes, and by how much they rose in all."""
         new = rounded_power(float(after), numbers)
         step, above, between = new - old if done else 0.0, 0, False

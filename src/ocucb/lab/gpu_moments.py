@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from ocucb.compiled.cuda import Group, device
-from ocucb.lab.gpu_arms import Arms, Memory
+from ocucb.lab.gpu_arms import ArmAccess, LaneArms
 from ocucb.noise.noise import Family
 from ocucb.policies.policy import Rule
 from ocucb.selection.moments import add_to, guarded_spread, spread_of
@@ -30,14 +30,14 @@ def has_spreads(rule: Rule, family: Family) -> bool:
     return family.spreads or rule.variance_bound is not None
 
 
-def make_moments(rule: Rule, family: Family, group: Group, slots: int, memory: Memory) -> Moments:
+def make_moments(rule: Rule, family: Family, group: Group, slots: int, memory: ArmAccess) -> Moments:
     """Return the functions for one rule and family."""
     if not has_spreads(rule, family):
         return Moments(False, device(_nothing), device(_nothing), device(_nothing))
     lanes, guarded, pulls_of, total_of = group.lanes, family.spreads, memory.pulls, memory.total
 
     @device
-    def clear(own: Arms) -> None:
+    def clear(own: LaneArms) -> None:
         own.spread[2], own.spread[3] = math.inf, -math.inf
         for slot in range(slots):
             this = own.moments[slot]
@@ -45,7 +45,7 @@ def make_moments(rule: Rule, family: Family, group: Group, slots: int, memory: M
             this.least, this.most, this.least_count, this.most_count = math.inf, -math.inf, 0.0, 0.0
 
     @device
-    def set_spread(own: Arms, slot: int, numbers: Any) -> None:
+    def set_spread(own: LaneArms, slot: int, numbers: Any) -> None:
         count, total = float(pulls_of(own, slot)), total_of(own, slot)
         if guarded:
             own.spread[0] = guarded_spread(own.moments[slot], count, total, own.spread[3] - own.spread[2])
@@ -54,7 +54,7 @@ def make_moments(rule: Rule, family: Family, group: Group, slots: int, memory: M
         own.spread[1] = numbers.constants[len(numbers.constants) - 1]
 
     @device
-    def add(own: Arms, lane: int, arm: int, reward: float, total: float, done: bool) -> None:
+    def add(own: LaneArms, lane: int, arm: int, reward: float, total: float, done: bool) -> None:
         if done:
             own.spread[2], own.spread[3] = min(own.spread[2], reward), max(own.spread[3], reward)
             if lane == arm % lanes:

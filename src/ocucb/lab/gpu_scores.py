@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ocucb.compiled.cuda import Group, device
-from ocucb.lab.gpu_arms import Arms
+from ocucb.lab.gpu_arms import LaneArms
 from ocucb.lab.gpu_index import ROUGH_INDEX_MARGIN, Indices, Numbers
 from ocucb.lab.gpu_moments import Moments
 from ocucb.lab.gpu_rule import DIVERGENCE, POSTERIOR, UPPER, score_of
@@ -34,7 +34,7 @@ def make_scores(
 
     @device
     def choose(
-        own: Arms, lane: int, arms: int, t: int, length: int, last: int, renewal: Any, seed: int, picks: bool,
+        own: LaneArms, lane: int, arms: int, t: int, length: int, last: int, renewal: Any, seed: int, picks: bool,
         numbers: Numbers,
     ) -> tuple[int, float, Any]:  # fmt: skip
         leader, best_mean, most = -1, 0.0, 0.0
@@ -83,7 +83,7 @@ def _make_set_estimates(rule: Rule, family: Family, slots: int, lanes: int, roug
     nothing, margin = np.float32(0.0), np.float32(ROUGH_INDEX_MARGIN)
 
     @device
-    def set_estimates(own: Arms, lane: int, arms: int, luck: np.uint64, numbers: Numbers) -> int:
+    def set_estimates(own: LaneArms, lane: int, arms: int, luck: np.uint64, numbers: Numbers) -> int:
         """Write what no score exceeds as bounds; return the slot with the largest."""
         top, largest = 0, np.float32(-math.inf)
         for slot in range(slots):

@@ -20,8 +20,8 @@ from ocucb.compiled.cuda import Group, device
 from ocucb.lab.gpu_arms import (
     HIGHEST,
     LOWEST,
-    Arms,
-    Memory,
+    ArmAccess,
+    LaneArms,
     bound_in_order,
     bound_of,
     in_order,
@@ -67,7 +67,7 @@ class Highest(NamedTuple):
 
 
 def make_selection(
-    rule: Rule, family: Family, group: Group, slots: int, span_shift: int, rough: bool, memory: Memory,
+    rule: Rule, family: Family, group: Group, slots: int, span_shift: int, rough: bool, memory: ArmAccess,
     moments: Moments,
 ) -> Selection:  # fmt: skip
     """Return the functions for one rule and family.
@@ -90,7 +90,7 @@ def make_selection(
 
 
 def _make_scan(
-    rule: Rule, group: Group, slots: int, memory: Memory, indices: Indices, falls: bool, rough: bool, leads: bool
+    rule: Rule, group: Group, slots: int, memory: ArmAccess, indices: Indices, falls: bool, rough: bool, leads: bool
 ) -> Any:
     """Return a choice that looks at all arms of each lane."""
     ordered = bool(rule.rho)
@@ -98,7 +98,7 @@ def _make_scan(
     lanes = group.lanes
 
     @device
-    def scan_exactly(own: Arms, lane: int, arms: int, t: int, numbers: Numbers) -> int:
+    def scan_exactly(own: LaneArms, lane: int, arms: int, t: int, numbers: Numbers) -> int:
         best, winner = -math.inf, lane
         for arm in range(lane, arms, lanes):  # as many as the compiler cannot foresee: it is not worth much code
             total = float(memory.sum(own, arm // lanes)) if ordered else 0.0
@@ -109,7 +109,7 @@ def _make_scan(
 
     @device
     def scan(
-        own: Arms, lane: int, arms: int, t: int, length: int, last: int, renewal: Renewal, seed: int, picks: bool,
+        own: LaneArms, lane: int, arms: int, t: int, length: int, last: int, renewal: Renewal, seed: int, picks: bool,
         numbers: Numbers,
     ) -> tuple[int, float, Renewal]:  # fmt: skip
         winner, sure, top = lane, False, lane
@@ -150,11 +150,11 @@ def _make_scan(
     return scan
 
 
-def _make_set_bound(slots: int, memory: Memory, indices: Indices, rough: bool) -> Any:
+def _make_set_bound(slots: int, memory: ArmAccess, indices: Indices, rough: bool) -> Any:
     known, level, upper = indices.known, indices.level, indices.upper
 
     @device
-    def set_bound(own: Arms, slot: int, t: int, arms: int, numbers: Numbers) -> None:
+    def set_bound(own: LaneArms, slot: int, t: int, arms: int, numbers: Numbers) -> None:
         mean, pulls, effective = known(own, slot, arms)
         value = upper(mean, pulls, level(t, pulls, effective, arms, numbers), numbers)
         rounded = single(value if rough else value * (ROUND_UP if value > 0.0 else 1.0 / ROUND_UP))
@@ -164,13 +164,13 @@ def _make_set_bound(slots: int, memory: Memory, indices: Indices, rough: bool) -
 
 
 def _make_renew(
-    group: Group, slots: int, span_shift: int, memory: Memory, indices: Indices, falls: bool, rough: bool
+    group: Group, slots: int, span_shift: int, memory: ArmAccess, indices: Indices, falls: bool, rough: bool
 ) -> Any:
     set_bound = _make_set_bound(slots, memory, indices, rough)
 
     @device
     def renew(
-        own: Arms, lane: int, arms: int, t: int, last: int, renewal: Renewal, picks: bool, numbers: Numbers
+        own: LaneArms, lane: int, arms: int, t: int, last: int, renewal: Renewal, picks: bool, numbers: Numbers
     ) -> Renewal:
         """Make the bound of the arm that was pulled last, and in other lanes the next one that is due."""
         place, until, target = renewal
@@ -193,7 +193,7 @@ def _make_renew(
 
 
 def _make_look(
-    group: Group, slots: int, span_shift: int, memory: Memory, indices: Indices, exact_sum: Any, falls: bool,
+    group: Group, slots: int, span_shift: int, memory: ArmAccess, indices: Indices, exact_sum: Any, falls: bool,
     rough: bool,
 ) -> Any:  # fmt: skip
     """Return a choice that looks at each lane's highest bound, then at all that reach the best of these."""
@@ -205,7 +205,7 @@ def _make_look(
 
     @device
     def look(
-        own: Arms, lane: int, arms: int, t: int, length: int, last: int, renewal: Renewal, seed: int, picks: bool,
+        own: LaneArms, lane: int, arms: int, t: int, length: int, last: int, renewal: Renewal, seed: int, picks: bool,
         numbers: Numbers,
     ) -> tuple[int, float, Renewal]:  # fmt: skip
         renewal = renew(own, lane, arms, t, last, renewal, picks, numbers)
@@ -223,11 +223,11 @@ def _make_look(
     return look
 
 
-def _make_slot_of(slots: int, memory: Memory) -> Any:
+def _make_slot_of(slots: int, memory: ArmAccess) -> Any:
     last = last_bits(slots)
 
     @device
-    def slot_of(own: Arms, number: int, other: int) -> Any:
+    def slot_of(own: LaneArms, number: int, other: int) -> Any:
         """Return a slot whose bound is a number, but not the other one."""
         slot = word(number & last)
         if slots > last + 1:
@@ -239,9 +239,9 @@ def _make_slot_of(slots: int, memory: Memory) -> Any:
     return slot_of
 
 
-def _make_find_highest(slots: int, memory: Memory) -> Any:
+def _make_find_highest(slots: int, memory: ArmAccess) -> Any:
     @device
-    def find_highest(own: Arms) -> Highest:
+    def find_highest(own: LaneArms) -> Highest:
         first, second, third = memory.bound(own, 0), LOWEST, LOWEST
         for slot in range(1, slots):
             here = memory.bound(own, slot)
@@ -253,13 +253,13 @@ def _make_find_highest(slots: int, memory: Memory) -> Any:
     return find_highest
 
 
-def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -> Any:
+def _make_estimate(group: Group, slots: int, memory: ArmAccess, indices: Indices) -> Any:
     known, level, upper, lower = indices[2:6]
     slot_of = _make_slot_of(slots, memory)
 
     @device
     def estimate(
-        own: Arms, lane: int, arms: int, t: int, high: Highest, top: int, picks: bool, numbers: Numbers
+        own: LaneArms, lane: int, arms: int, t: int, high: Highest, top: int, picks: bool, numbers: Numbers
     ) -> tuple[int, bool, float]:
         """Return the arm that wins by its estimates, whether that is sure, and what the largest index is not below."""
         first, second, lowest = LOW, LOW, LOW
@@ -296,11 +296,11 @@ def _make_estimate(group: Group, slots: int, memory: Memory, indices: Indices) -
     return estimate
 
 
-def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exact_sum: Any, rough: bool) -> Any:
+def _make_decide(group: Group, slots: int, memory: ArmAccess, indices: Indices, exact_sum: Any, rough: bool) -> Any:
     index, known, level, upper = indices[1:5]
 
     @device
-    def may_win(own: Arms, slot: int, t: int, arms: int, least: float, numbers: Numbers) -> bool:
+    def may_win(own: LaneArms, slot: int, t: int, arms: int, least: float, numbers: Numbers) -> bool:
         """Return whether an arm's estimate reaches what the largest index is not below: its bound is a looser one."""
         if not rough:
             return True
@@ -308,7 +308,9 @@ def _make_decide(group: Group, slots: int, memory: Memory, indices: Indices, exa
         return bool(upper(mean, pulls, level(t, pulls, effective, arms, numbers), numbers) >= least)
 
     @device
-    def decide(own: Arms, lane: int, arms: int, t: int, top: int, least: float, picks: bool, numbers: Numbers) -> int:
+    def decide(
+        own: LaneArms, lane: int, arms: int, t: int, top: int, least: float, picks: bool, numbers: Numbers
+    ) -> int:
         """Return the lowest arm with the largest index, of those whose bound reaches what that is not below."""
         slot, following, best, winner = word(top), word(0), -math.inf, group.arm(top, lane)
         while True:

@@ -18,6 +18,7 @@ import numpy as np
 from ocucb.checks import real, whole
 from ocucb.compiled import Floats
 from ocucb.errors import ParameterError
+from ocucb.lab.environment import EnvironmentMemory
 from ocucb.lab.episode import go_on, start
 from ocucb.lab.fleet import Fleet
 from ocucb.lab.problem import Problem
@@ -25,7 +26,6 @@ from ocucb.lab.problem_spec import write_problem
 from ocucb.lab.remembering import Remembering
 from ocucb.lab.spec import describe_noise, describe_policy
 from ocucb.lab.statistics import interval, share_with_interval
-from ocucb.lab.world import WorldMemory
 from ocucb.policies import Policy
 from ocucb.selection import Selector
 from ocucb.theory.identification import characteristic_time
@@ -147,13 +147,13 @@ def identify_once(experiment: Identification, policy: int, run: int) -> Identifi
     """Play one run of a policy. A pure function, for any executor."""
     problem, noise = experiment.problem, experiment.problem.assumed_noise
     selector = Selector(experiment.policies[policy][1].rule(), noise.family(), 0, problem.arms, changing=False)
-    world = WorldMemory(problem, experiment.horizon, problem.world_means(experiment.seed, run, 1))
-    start(selector.address, world.address, experiment.seed, run)
+    environment = EnvironmentMemory(problem, experiment.horizon, problem.means_of_runs(experiment.seed, run, 1))
+    start(selector.address, environment.address, experiment.seed, run)
     t, arm = 0, -1
     while arm < 0 and t < experiment.horizon:
         end = experiment.horizon if experiment.delta is None else max(problem.arms, math.ceil(t * GROWTH), t + 1)
         end = min(end, experiment.horizon)
-        go_on(selector.address, world.address, experiment.seed, run, t, end, NO_CHOICES)
+        go_on(selector.address, environment.address, experiment.seed, run, t, end, NO_CHOICES)
         t = end
         means, counts = selector.arms["mean"].copy(), selector.arms["learned"].astype(float)
         if experiment.delta is not None:

@@ -53,7 +53,7 @@ class Problem:
             raise ParameterError(f"means must name at least two arms, got {len(means)}")
         object.__setattr__(self, "means", means)
         object.__setattr__(self, "changes", tuple(self._change(change) for change in self.changes))
-        self._check_world()
+        self._check_environment()
 
     def _change(self, change: tuple[int, tuple[float, ...]]) -> tuple[int, tuple[float, ...]]:
         at, means = whole("the round of a change", change[0], 2, "the first means are those of round 1"), change[1]
@@ -61,7 +61,7 @@ class Problem:
             raise ParameterError(f"a change must have {self.arms} means, one per arm, got {len(means)} at round {at}")
         return at, _means(means, self.noise)
 
-    def _check_world(self) -> None:
+    def _check_environment(self) -> None:
         rounds = [at for at, _ in self.changes]
         for before, after in pairwise(rounds):
             if after <= before:
@@ -111,7 +111,7 @@ class Problem:
         """What the law of rewards takes for a mean where that is not the mean, namely the place of an arm in data."""
         return tuple(map(float, range(self.arms))) if isinstance(self.noise, RewardsFromData) else None
 
-    def world_means(self, seed: int, first: int, runs: int) -> Floats:
+    def means_of_runs(self, seed: int, first: int, runs: int) -> Floats:
         """Return the means of each run if they are random, a row each; else those of each stretch."""
         if self.prior is not None:
             return self.prior.draw(seed, first, runs, self.arms)

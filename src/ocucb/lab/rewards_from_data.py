@@ -53,7 +53,7 @@ class RewardsFromData(Noise):
     """
 
     name: ClassVar[str] = "data"
-    formula: ClassVar[str] = "none: a law of the world, which no policy can assume"
+    formula: ClassVar[str] = "none: a law of the environment, which no policy can assume"
     summary: ClassVar[str] = "drawn from rewards that were seen"
 
     path: str

@@ -153,7 +153,7 @@ def best_arm_shares(dataset: Runs | xr.Dataset, problem: Problem, policy: str, s
     if problem.prior is None:
         return np.asarray(shares[:, np.array(problem.gaps) == 0.0].sum(axis=1))
     played = np.flatnonzero(_played(_regret(runs, problem.name, policy, None)))
-    means = problem.world_means(seed, 0, int(played[-1]) + 1 if len(played) else 0)[played]
+    means = problem.means_of_runs(seed, 0, int(played[-1]) + 1 if len(played) else 0)[played]
     return np.asarray((shares * (means == means.max(axis=1, keepdims=True))).sum(axis=1))
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats, Integers
+from ocucb.lab.environment import EnvironmentMemory
 from ocucb.lab.episode import episodes
 from ocucb.lab.fleet import Fleet
 from ocucb.lab.fleet_episode import fleet_episodes
 from ocucb.lab.problem import Problem
-from ocucb.lab.world import WorldMemory
 from ocucb.policies import Policy, Uniform
 from ocucb.policies.policy import Rule
 from ocucb.selection import Selector
@@ -46,7 +46,7 @@ class ShardResult(NamedTuple):
 def play(shard: Shard) -> ShardResult:
     """Play the runs of a shard. The same shard gives the same bits everywhere."""
     problem = shard.problem
-    world = WorldMemory(problem, shard.horizon, problem.world_means(shard.seed, shard.first, shard.runs))
+    environment = EnvironmentMemory(problem, shard.horizon, problem.means_of_runs(shard.seed, shard.first, shard.runs))
     outcome = ShardResult(
         np.empty((shard.runs, len(shard.checkpoints))),
         np.empty((shard.runs, shard.problem.arms), dtype=np.int64),
@@ -54,23 +54,25 @@ def play(shard: Shard) -> ShardResult:
     )
     checkpoints = np.array(shard.checkpoints, dtype=np.int64)
     if isinstance(shard.policy, Fleet):
-        _play_fleet(shard, shard.policy, world, checkpoints, outcome)
+        _play_fleet(shard, shard.policy, environment, checkpoints, outcome)
         return outcome
     selector = _selector(shard, shard.policy.rule())
     selector.reserve_memory(shard.horizon)
-    episodes(selector.address, world.address, world.stride, shard.seed, shard.first, checkpoints, *outcome)
+    episodes(selector.address, environment.address, environment.stride, shard.seed, shard.first, checkpoints, *outcome)
     return outcome
 
 
-def _play_fleet(shard: Shard, fleet: Fleet, world: WorldMemory, checkpoints: Integers, outcome: ShardResult) -> None:
+def _play_fleet(
+    shard: Shard, fleet: Fleet, environment: EnvironmentMemory, checkpoints: Integers, outcome: ShardResult
+) -> None:
     nodes = [_selector(shard, fleet.rule()) for _ in range(fleet.nodes)]
     overall = _selector(shard, Uniform().rule())
     shape = fleet.nodes + 1, shard.problem.arms
     fleet_episodes(
         np.array([node.address for node in nodes], dtype=np.int64),
         overall.address,
-        world.address,
-        world.stride,
+        environment.address,
+        environment.stride,
         fleet.every,
         shard.seed,
         shard.first,

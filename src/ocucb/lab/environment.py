@@ -1,6 +1,6 @@
-"""The world of a run as the episode sees it: means that may change, and rewards that may come late.
+"""The environment of a run as the episode sees it: means that may change, and rewards that may come late.
 
-One record, as a selector's state is. A plain world has one stretch of means that never ends, and no delay.
+One record, as a selector's state is. A plain environment has one stretch of means that never ends, and no delay.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ocucb.selection.operations import add_reward, pulls_of
 from ocucb.selection.state import NEVER, State
 from ocucb.uniforms import uniform
 
-WORLD = np.dtype(
+ENVIRONMENT = np.dtype(
     [
         ("arms", np.int64),
         ("best", np.float64),  # mean, now
@@ -58,9 +58,9 @@ WORLD = np.dtype(
     align=True,
 )
 
-World: TypeAlias = Any  # a WORLD record, as kernels see it
+Environment: TypeAlias = Any  # an ENVIRONMENT record, as kernels see it
 
-world_at = record_at(WORLD)
+environment_at = record_at(ENVIRONMENT)
 means_at = array_at(np.float64)  # of now, one per arm
 places_at = array_at(np.float64)  # what the reward's law takes for a mean: the means, or an arm's place in data
 stretches_at = array_at(np.float64)  # means of the first stretch, of the second, ...
@@ -74,80 +74,80 @@ rewards_at = array_at(np.float64)  # by round: its reward
 
 
 @kernel
-def begin(world: World, stretches: int) -> None:
+def begin(environment: Environment, stretches: int) -> None:
     """Begin a run, given the address of its means."""
-    before = before_at(world.before)
-    world.stretches = stretches
-    world.stretch = 0
-    world.settled = 0.0
-    for arm in range(world.arms):
+    before = before_at(environment.before)
+    environment.stretches = stretches
+    environment.stretch = 0
+    environment.settled = 0.0
+    for arm in range(environment.arms):
         before[arm] = 0.0
-    set_means(world, 0)
-    if world.delay:
-        first = rounds_at(world.first)
-        for t in range(world.horizon):
+    set_means(environment, 0)
+    if environment.delay:
+        first = rounds_at(environment.first)
+        for t in range(environment.horizon):
             first[t] = -1
 
 
 @kernel
-def set_means(world: World, t: int) -> None:
+def set_means(environment: Environment, t: int) -> None:
     """Set the means of round t, from 0, and the round in which they change next."""
-    starts = starts_at(world.starts)
-    means = means_at(world.means)
-    stretches = stretches_at(world.stretches)
-    while world.stretch + 1 < world.stretch_count and starts[world.stretch + 1] <= t:
-        world.stretch += 1
-    here = world.stretch
-    last = here + 1 == world.stretch_count
+    starts = starts_at(environment.starts)
+    means = means_at(environment.means)
+    stretches = stretches_at(environment.stretches)
+    while environment.stretch + 1 < environment.stretch_count and starts[environment.stretch + 1] <= t:
+        environment.stretch += 1
+    here = environment.stretch
+    last = here + 1 == environment.stretch_count
     share = 0.0
-    if world.smooth and not last:
+    if environment.smooth and not last:
         share = float(t - starts[here]) / float(starts[here + 1] - starts[here])
-    world.best = -math.inf
-    for arm in range(world.arms):
-        mean = stretches[here * world.arms + arm]
+    environment.best = -math.inf
+    for arm in range(environment.arms):
+        mean = stretches[here * environment.arms + arm]
         if share > 0.0:
-            mean += share * (stretches[(here + 1) * world.arms + arm] - mean)
+            mean += share * (stretches[(here + 1) * environment.arms + arm] - mean)
         means[arm] = mean
-        world.best = max(world.best, mean)
+        environment.best = max(environment.best, mean)
     if last:
-        world.next_change = NEVER
+        environment.next_change = NEVER
     else:
-        world.next_change = t + 1 if world.smooth else starts[here + 1]
+        environment.next_change = t + 1 if environment.smooth else starts[here + 1]
 
 
 @kernel
-def change_means(world: World, state: State, t: int) -> None:
+def change_means(environment: Environment, state: State, t: int) -> None:
     """Let the means change at round t: regret so far was against the best of those before."""
-    before = before_at(world.before)
-    world.settled = regret_of(world, state)
-    for arm in range(world.arms):
+    before = before_at(environment.before)
+    environment.settled = regret_of(environment, state)
+    for arm in range(environment.arms):
         before[arm] = pulls_of(state, arm)
-    set_means(world, t)
+    set_means(environment, t)
 
 
 @kernel
-def regret_of(world: World, state: State) -> float:
+def regret_of(environment: Environment, state: State) -> float:
     """Return the pseudo-regret so far, against the best arm of each moment."""
-    before = before_at(world.before)
-    means = means_at(world.means)
-    total = world.settled
-    for arm in range(world.arms):
-        total += (pulls_of(state, arm) - before[arm]) * (world.best - means[arm])
+    before = before_at(environment.before)
+    means = means_at(environment.means)
+    total = environment.settled
+    for arm in range(environment.arms):
+        total += (pulls_of(state, arm) - before[arm]) * (environment.best - means[arm])
     return float(total)
 
 
 @kernel
-def send(world: World, t: int, arm: int, reward: float, key: np.uint64, number: int) -> None:
+def send(environment: Environment, t: int, arm: int, reward: float, key: np.uint64, number: int) -> None:
     """Put a reward on its way: that of an arm's pull of this number, in round t, from 0. It may never come."""
-    if world.lost > 0.0 and uniform(key, 2 * number) < world.lost:
+    if environment.lost > 0.0 and uniform(key, 2 * number) < environment.lost:
         return
-    wait = call_quantile(world.delay, (0.0, uniform(key, 2 * number + 1), reals(world.delay_parameters)))
-    if wait >= world.horizon - t:
+    wait = call_quantile(environment.delay, (0.0, uniform(key, 2 * number + 1), reals(environment.delay_parameters)))
+    if wait >= environment.horizon - t:
         return
-    first, last, after = rounds_at(world.first), rounds_at(world.last), rounds_at(world.after)
+    first, last, after = rounds_at(environment.first), rounds_at(environment.last), rounds_at(environment.after)
     due = t + int(wait)
-    chosen_at(world.chosen)[t] = arm
-    rewards_at(world.rewards)[t] = reward
+    chosen_at(environment.chosen)[t] = arm
+    rewards_at(environment.rewards)[t] = reward
     after[t] = -1
     if first[due] < 0:
         first[due] = t
@@ -157,24 +157,28 @@ def send(world: World, t: int, arm: int, reward: float, key: np.uint64, number: 
 
 
 @kernel
-def receive(world: World, state: State, t: int) -> None:
+def receive(environment: Environment, state: State, t: int) -> None:
     """Learn the rewards that come at the end of round t, in the order of their choices."""
-    chosen, rewards, after = chosen_at(world.chosen), rewards_at(world.rewards), rounds_at(world.after)
-    which = rounds_at(world.first)[t]
+    chosen, rewards, after = (
+        chosen_at(environment.chosen),
+        rewards_at(environment.rewards),
+        rounds_at(environment.after),
+    )
+    which = rounds_at(environment.first)[t]
     while which >= 0:
         add_reward(state, chosen[which], rewards[which])
         which = after[which]
 
 
-class WorldMemory:
-    """The record of a world and its arrays. It must live as long as its address is used.
+class EnvironmentMemory:
+    """The record of an environment and its arrays. It must live as long as its address is used.
 
     means : of each run if they are random, a row each; else of each stretch.
     """
 
     def __init__(self, problem: Problem, horizon: int, means: Floats) -> None:
         family = problem.noise.family()
-        self.world = np.zeros(1, WORLD)
+        self.environment = np.zeros(1, ENVIRONMENT)
         self.means = np.ascontiguousarray(means)
         self.stride = self.means.strides[0] if problem.prior is not None else 0  # from one run's means to the next's
         now, waiting = np.empty(problem.arms), horizon if problem.delay is not None else 0
@@ -202,5 +206,5 @@ class WorldMemory:
             **{name: array.ctypes.data for name, array in self._arrays.items()},
         }
         for name, value in settings.items():
-            self.world[name] = value
-        self.address = int(self.world.ctypes.data)
+            self.environment[name] = value
+        self.address = int(self.environment.ctypes.data)

@@ -1,4 +1,4 @@
-"""`ocucb compare` in worlds that are not plain."""
+"""`ocucb compare` in environments that are not plain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ocucb.lab import Experiment
 SHORT = ("--horizon", "60", "--runs", "4", "--policy", "ocucb-n", "--policy", "ucb", "--no-report")
 
 
-def test_compare_says_where_the_world_is_not_what_policies_assume(tmp_path: Path) -> None:
+def test_compare_says_where_the_environment_is_not_what_policies_assume(tmp_path: Path) -> None:
     words = ["--problem", "random(3, beta, 2, 2)", "--noise", "bernoulli", "--assumed", "gaussian(0.5)"]
     done = ocucb("compare", *words, "--delay", "geometric(3, lost=0.1)", *SHORT, at=tmp_path)
     said = " ".join(done.stdout.split())
@@ -28,7 +28,7 @@ def test_compare_on_data(tmp_path: Path) -> None:
     assert "rewards are drawn from seen.csv; policies assume Bernoulli()" in " ".join(done.stdout.split())
 
 
-def test_wrong_worlds(tmp_path: Path) -> None:
+def test_wrong_environments(tmp_path: Path) -> None:
     assert "fixed, uniform, geometric, got 'soon'" in error("compare", "--delay", "soon", *SHORT, at=tmp_path)
     assert "there is no file none.csv; give a CSV" in error("compare", "--data", "none.csv", *SHORT, at=tmp_path)
     late = error("compare", "--delay", "fixed(60)", *SHORT, at=tmp_path)

@@ -1,4 +1,4 @@
-"""Worlds that are not plain, played by the lab and, choice by choice, by a bandit in plain Python."""
+"""Environments that are not plain, played by the lab and, choice by choice, by a bandit in plain Python."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def by_data(folder: Path) -> Problem:
 
 
 CHANGING = Problem((0.2, 0.5, 0.4), Bernoulli(), "three", changes=((41, (0.8, 0.5, 0.4)), (90, (0.1, 0.2, 0.9))))
-WORLDS: dict[str, Callable[[Path], Problem]] = {
+ENVIRONMENTS: dict[str, Callable[[Path], Problem]] = {
     "assumed": lambda _: Problem((0.2, 0.5, 0.4), Bernoulli(), assumed=Gaussian(0.5)),
     "uniform": lambda _: random(4),
     "beta": lambda _: replace(random(3, "beta", 2, 3.5), noise=Bernoulli()),
@@ -131,10 +131,10 @@ WORLDS: dict[str, Callable[[Path], Problem]] = {
 }
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_choices_and_regret_are_those_of_a_bandit_in_that_world(world: str, tmp_path: Path) -> None:
-    problem = WORLDS[world](tmp_path)
-    for sample in POLICY_SAMPLES[:: 1 if world in ("abrupt", "uniform delay") else 4]:
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_choices_and_regret_are_those_of_a_bandit_in_that_environment(environment: str, tmp_path: Path) -> None:
+    problem = ENVIRONMENTS[environment](tmp_path)
+    for sample in POLICY_SAMPLES[:: 1 if environment in ("abrupt", "uniform delay") else 4]:
         policy = with_horizon(sample, ROUNDS)
         made = play(Shard(problem, policy, ROUNDS, tuple(range(1, ROUNDS + 1)), SEED, RUN, 1, trace=ROUNDS))
         choices, regrets = play_plainly(problem, policy)
@@ -143,9 +143,9 @@ def test_choices_and_regret_are_those_of_a_bandit_in_that_world(world: str, tmp_
         assert made.pulls[0].tolist() == [choices.count(arm) for arm in range(problem.arms)]
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_runs_are_the_same_bits_however_they_are_split(world: str, tmp_path: Path) -> None:
-    problem = WORLDS[world](tmp_path)
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_runs_are_the_same_bits_however_they_are_split(environment: str, tmp_path: Path) -> None:
+    problem = ENVIRONMENTS[environment](tmp_path)
     whole = play(Shard(problem, ThompsonSampling(), ROUNDS, (50, ROUNDS), SEED, 0, 6))
     parts = [play(Shard(problem, ThompsonSampling(), ROUNDS, (50, ROUNDS), SEED, first, 2)) for first in (4, 0, 2)]
     regret = np.concatenate([part.regret for part in (parts[1], parts[2], parts[0])])
@@ -304,7 +304,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("make", "message"), BAD, ids=[message[:40] for _, message in BAD])
-def test_bad_worlds_get_one_clear_line(make: Callable[[], object], message: str) -> None:
+def test_bad_environments_get_one_clear_line(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ParameterError) as caught:
         make()
     assert message in str(caught.value)
