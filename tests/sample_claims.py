@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Claim, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Claim, Conclusion, Effort, Finding, Nature, Table, Wrong
 
 HOSTILE = """<b>&"</article><img src=x onerror=alert(1)>' $x_1$ id="x" {{claims}}"""
 
@@ -49,7 +49,7 @@ def mean_of_dice(effort: Effort, *, sides: int = 6) -> Finding:
         x_scale="log",
     )
     return Finding(
-        Verdict.HOLDS if holds else Verdict.FAILS,
+        Conclusion.HOLDS if holds else Conclusion.FAILS,
         f"The average of {throws.size:,} throws is {averages[-1]:.4f}, {'' if holds else 'not '}within {reach[-1]:.4f} "
         f"of {expected}.",
         false_alarm=1e-4,
@@ -71,10 +71,10 @@ def squares(effort: Effort, *, exponent: float = 3.0) -> Finding:
     )
     chart = Chart("Both sides on logarithmic axes", "n", "value", lines, "log", "log")
     if off.size == 0:
-        return Finding(Verdict.HOLDS, "Equal for n = 1, …, 39.", charts=(chart,))
+        return Finding(Conclusion.HOLDS, "Equal for n = 1, …, 39.", charts=(chart,))
     where = int(n[off[0]])
     return Finding(
-        Verdict.FAILS,
+        Conclusion.FAILS,
         f"The sides differ for {off.size} of {n.size} values of n. "
         "Wherever they differ the sum is less, and the more so the greater n is, as the chart shows.",
         counterexample=f"n = {where}: the sum is {sums[where - 1]}, the power is {powers[where - 1]:g}.",
@@ -84,13 +84,13 @@ def squares(effort: Effort, *, exponent: float = 3.0) -> Finding:
 
 def endless(effort: Effort) -> Finding:
     """Decide nothing."""
-    return Finding(Verdict.OPEN, "Up to n = 10, whose log log is 0.83, nothing can be said of n without end.")
+    return Finding(Conclusion.OPEN, "Up to n = 10, whose log log is 0.83, nothing can be said of n without end.")
 
 
 def hostile(effort: Effort) -> Finding:
     """Say what a page must not take for its own."""
     chart = Chart(HOSTILE, HOSTILE, HOSTILE, (Line(HOSTILE, [1, 2], [1, 2]),))
-    return Finding(Verdict.FAILS, HOSTILE, 0.5, HOSTILE, (Table(HOSTILE, (HOSTILE,), ((HOSTILE,),)),), (chart,))
+    return Finding(Conclusion.FAILS, HOSTILE, 0.5, HOSTILE, (Table(HOSTILE, (HOSTILE,), ((HOSTILE,),)),), (chart,))
 
 
 def broken(effort: Effort) -> Finding:

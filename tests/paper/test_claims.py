@@ -9,7 +9,7 @@ import pytest
 
 from ocucb.lab import fastest, shard
 from ocucb.paper import runs
-from ocucb.paper.claim import Check, Effort, Nature, Verdict
+from ocucb.paper.claim import Check, Conclusion, Effort, Nature
 from ocucb.paper.claims import intuition
 from ocucb.paper.table import CLAIMS
 
@@ -38,17 +38,17 @@ def _a_shard_is_played_once() -> Iterator[None]:
 def test_a_check_finds_what_is_true_and_has_the_power_to_fail(check: Check) -> None:
     finding = check.find(EFFORT)
     assert finding.outcome
-    assert (finding.verdict is Verdict.FAILS) == (check.wrong is None) == bool(finding.counterexample)
+    assert (finding.conclusion is Conclusion.FAILS) == (check.wrong is None) == bool(finding.counterexample)
     if check.nature is Nature.IDENTITY:
-        assert (finding.verdict, finding.false_alarm) == (Verdict.HOLDS, 0.0)
+        assert (finding.conclusion, finding.false_alarm) == (Conclusion.HOLDS, 0.0)
     if check.nature is Nature.ONE_SIDED:
-        assert finding.verdict is not Verdict.HOLDS
+        assert finding.conclusion is not Conclusion.HOLDS
     if check.nature is Nature.IMPOSSIBLE:
-        assert finding.verdict is Verdict.FAILS
+        assert finding.conclusion is Conclusion.FAILS
     if check.corrects:
-        assert finding.verdict is not Verdict.FAILS
+        assert finding.conclusion is not Conclusion.FAILS
     if check.wrong is not None:  # without one, the check itself has failed
-        assert check.find_wrong(EFFORT).verdict is Verdict.FAILS
+        assert check.find_wrong(EFFORT).conclusion is Conclusion.FAILS
 
 
 def test_names_are_unique_and_corrections_point_to_a_check() -> None:

@@ -1,4 +1,4 @@
-"""Evidence: verdicts come from the ends of intervals, never from what was measured, and intervals are as they say."""
+"""Evidence: conclusions are drawn from the ends of intervals, never from what was measured; intervals are true."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ocucb.paper.claim import Verdict
+from ocucb.paper.claim import Conclusion
 from ocucb.paper.evidence import ALARM, Interval, at_least, at_most, exact, mean_interval, proportion
 
 stats: Any = importlib.import_module("scipy.stats")
 
-HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
+HOLDS, FAILS, OPEN = Conclusion.HOLDS, Conclusion.FAILS, Conclusion.OPEN
 BELOW, ABOVE = Interval(0.7, 0.8, 0.9), Interval(1.1, 1.2, 1.3)
 LOOKS_BELOW, LOOKS_ABOVE = Interval(0.8, 0.9, 1.1), Interval(0.9, 1.1, 1.2)
 
@@ -33,7 +33,7 @@ LOOKS_BELOW, LOOKS_ABOVE = Interval(0.8, 0.9, 1.1), Interval(0.9, 1.1, 1.2)
         (exact(math.nextafter(1.0, 0.0)), HOLDS, FAILS),
     ],
 )
-def test_the_whole_interval_decides(measured: Interval, most: Verdict, least: Verdict) -> None:
+def test_the_whole_interval_decides(measured: Interval, most: Conclusion, least: Conclusion) -> None:
     assert at_most([measured], [1.0]) is most
     assert at_least([measured], [1.0]) is least
 

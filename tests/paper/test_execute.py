@@ -12,7 +12,7 @@ import sample_claims
 from ocucb.errors import ParameterError
 from ocucb.lab.runners.local import processes, threads
 from ocucb.paper import table
-from ocucb.paper.claim import Claim, Effort, Finding, Verdict
+from ocucb.paper.claim import Claim, Conclusion, Effort, Finding
 from ocucb.paper.execute import CheckResult, execute, in_order, name_of, select_claims
 
 QUICK = (10,)  # claims whose checks take little time and compile nothing
@@ -43,8 +43,8 @@ def executed(claims: tuple[Claim, ...], effort: Effort, count: int = 1) -> list[
         return in_order(list(execute(claims, effort, pool)))
 
 
-def summary(results: list[CheckResult]) -> list[tuple[str, Verdict | None]]:
-    return [(result.name, result.finding.verdict if result.finding else None) for result in results]
+def summary(results: list[CheckResult]) -> list[tuple[str, Conclusion | None]]:
+    return [(result.name, result.finding.conclusion if result.finding else None) for result in results]
 
 
 def test_each_check_gives_its_finding_and_an_error_hides_no_other(samples: tuple[Claim, ...]) -> None:
@@ -52,10 +52,10 @@ def test_each_check_gives_its_finding_and_an_error_hides_no_other(samples: tuple
         results = executed(samples, Effort(), count)
         assert summary(results) == [
             ("4-broken", None),
-            ("1-mean-of-dice", Verdict.HOLDS),
-            ("1-endless", Verdict.OPEN),
-            ("2-cubes", Verdict.FAILS),
-            ("2-squares", Verdict.HOLDS),
+            ("1-mean-of-dice", Conclusion.HOLDS),
+            ("1-endless", Conclusion.OPEN),
+            ("2-cubes", Conclusion.FAILS),
+            ("2-squares", Conclusion.HOLDS),
         ]
         assert results[0].error.startswith(
             "ZeroDivisionError: there is no finding at quick size (sample_claims.py, line "
@@ -87,7 +87,7 @@ def test_processes_find_what_threads_find() -> None:
 
 def words(finding: Finding | None) -> object:
     """What a finding says; the numbers of its charts may be arrays, which are not simply equal."""
-    return finding and (finding.verdict, finding.outcome, finding.counterexample, finding.tables)
+    return finding and (finding.conclusion, finding.outcome, finding.counterexample, finding.tables)
 
 
 def test_what_is_left_when_it_stops_is_cancelled(samples: tuple[Claim, ...]) -> None:

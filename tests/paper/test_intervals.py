@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ocucb.paper import intervals
-from ocucb.paper.claim import Effort, Verdict
+from ocucb.paper.claim import Conclusion, Effort
 from ocucb.paper.claims import proved
 from ocucb.paper.intervals import ball, cover, minus_x_log_x, relative_decay, relative_growth
 
@@ -62,12 +62,12 @@ def test_a_true_inequality_is_proved_in_two_dimensions() -> None:
     ],
 )
 def test_constants_just_too_small_are_not_proved(run: proved.Proof, subject: dict[str, float]) -> None:
-    assert run(Effort(), **subject).verdict in (Verdict.FAILS, Verdict.OPEN)
+    assert run(Effort(), **subject).conclusion in (Conclusion.FAILS, Conclusion.OPEN)
 
 
 def test_without_flint_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flint", None)
     for check in proved.CHECKS:
         finding = check.find(Effort())
-        assert finding.verdict is Verdict.OPEN
+        assert finding.conclusion is Conclusion.OPEN
         assert "pip install 'ocucb[paper]'" in finding.outcome

@@ -15,7 +15,7 @@ from browser import Scheme, Visit, chromium, violations_in_each_look, visit
 from ocucb.lab.figure_style import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.lab.runners.local import threads
 from ocucb.paper import table
-from ocucb.paper.claim import Claim, Effort, Finding, Verdict
+from ocucb.paper.claim import Claim, Conclusion, Effort, Finding
 from ocucb.paper.execute import CheckResult, execute, select_claims
 from ocucb.paper.page import render, write_page
 from sample_claims import HOSTILE
@@ -95,8 +95,8 @@ def test_every_claim_and_check_has_its_section(seen: Visit) -> None:
     sections = seen.page.locator("main > section")
     assert [section.get_attribute("id") for section in sections.all()] == [f"claim-{k}" for k in (1, 2, 3, 4)]
     assert seen.page.locator(".check h3").all_text_contents() == NAMES
-    verdicts = seen.page.locator(".check > header .badge").all_text_contents()
-    assert verdicts == [
+    conclusions = seen.page.locator(".check > header .badge").all_text_contents()
+    assert conclusions == [
         "✓holds",
         "?not decidable at this size",
         "✗fails as printed",
@@ -271,7 +271,7 @@ def test_it_says_which_claims_and_what_it_depends_on(
 
 def test_what_is_not_of_the_paper_is_not_said_to_be() -> None:
     for claim in (table.CLAIMS[0], table.CLAIMS[-1]):
-        page = render([CheckResult(claim, claim.checks[0], Finding(Verdict.OPEN, "none"), "", 0.0)], Effort())
+        page = render([CheckResult(claim, claim.checks[0], Finding(Conclusion.OPEN, "none"), "", 0.0)], Effort())
         assert ("<h4>Stated here</h4>" in page) == claim.ours
         assert ("<h4>The paper says</h4>" in page) != claim.ours
 
@@ -279,7 +279,7 @@ def test_what_is_not_of_the_paper_is_not_said_to_be() -> None:
 def not_executed() -> list[CheckResult]:
     """Every check of the paper, with nothing done."""
     return [
-        CheckResult(claim, check, Finding(Verdict.OPEN, "not executed here"), "", 0.0)
+        CheckResult(claim, check, Finding(Conclusion.OPEN, "not executed here"), "", 0.0)
         for claim in table.CLAIMS
         for check in claim.checks
     ]

@@ -12,7 +12,7 @@ from ocucb import OCUCBn
 from ocucb.compiled import Floats
 from ocucb.errors import GuaranteeWarning
 from ocucb.lab.problem import worst_case
-from ocucb.paper.claim import Verdict
+from ocucb.paper.claim import Conclusion
 from ocucb.paper.constant import RegretInstance, find_constant, needs
 from ocucb.paper.evidence import Interval
 from ocucb.paper.regrets import decades, format_power, growth, largest, quotient, regrets, without_warning
@@ -69,7 +69,7 @@ def test_no_constant_makes_a_sum_positive_that_is_not() -> None:
         return np.array([10.0, 0.0])
 
     finding = find_constant([INSTANCE], sums, 0, "2")
-    assert finding.verdict is Verdict.FAILS
+    assert finding.conclusion is Conclusion.FAILS
     assert "n = 200" in finding.counterexample
 
 

@@ -22,7 +22,7 @@ class Nature(Enum):
     IMPOSSIBLE = "It can never hold, whatever the means are."
 
 
-class Verdict(Enum):
+class Conclusion(Enum):
     """What a check says of its statement."""
 
     PROVED = "proved here"
@@ -65,7 +65,7 @@ class Finding:
     counterexample : where a statement fails, one instance of it, in numbers a reader can put into the formula.
     """
 
-    verdict: Verdict
+    conclusion: Conclusion
     outcome: str
     false_alarm: float = 0.0
     counterexample: str = ""

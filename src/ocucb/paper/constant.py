@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Finding, Table, Verdict
+from ocucb.paper.claim import Conclusion, Finding, Table
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.regrets import format_interval, format_power, growth, largest, regrets
 from ocucb.policies import Policy
@@ -57,18 +57,18 @@ def find_constant(instances: Sequence[RegretInstance], sums: Sums, seed: int, li
             if value <= 0.0:
                 return _impossible(instance, n, float(value), seed)
     found = needs(instances, sums, seed)
-    verdict = at_most([need.share for need in found], [1.0] * len(found))
+    conclusion = at_most([need.share for need in found], [1.0] * len(found))
     top = max(found, key=lambda need: need.share.value)
     most = largest([need.share for need in found])
     over = max(found, key=lambda need: need.share.low)
     peaks = _peaks(found)
     return Finding(
-        verdict,
+        conclusion,
         f"On {len(found)} pairs of instance and horizon the largest constant needed is {most.value:.2f} times {limit}, "
         f"at most {most.high:.2f} times ({_words(top)}). {_movement(peaks)}"
-        + ("" if verdict is Verdict.FAILS else _room(limit)),
+        + ("" if conclusion is Conclusion.FAILS else _room(limit)),
         ALARM,
-        f"{_words(over)} needs {format_interval(over.share)} times {limit}." if verdict is Verdict.FAILS else "",
+        f"{_words(over)} needs {format_interval(over.share)} times {limit}." if conclusion is Conclusion.FAILS else "",
         (_table(found, peaks, limit),),
         (_chart(peaks, limit),),
     )
@@ -96,7 +96,7 @@ def _impossible(instance: RegretInstance, n: int, value: float, seed: int) -> Fi
     means = ", ".join(f"{mean:g}" for mean in instance.problem.means[:3]) + (", ..." * (instance.problem.arms > 3))
     case = f"K = {instance.problem.arms}, means ({means}), n = {n}"
     return Finding(
-        Verdict.FAILS,
+        Conclusion.FAILS,
         f"For {case} the sum is {value:.4g}, and every constant makes it no larger than 0. Regret is at least "
         f"{least:g}, for one pull of each arm, and was {regret:.4g} in {instance.runs} runs.",
         0.0,

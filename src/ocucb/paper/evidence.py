@@ -1,4 +1,4 @@
-"""How measurements decide: intervals at a stated rate of error, and the verdict they allow.
+"""How measurements decide: intervals at a stated rate of error, and the conclusion they allow.
 
 Each statistical check is wrong with probability ALARM at most. A check that compares several measurements shares the
 rate among them (Bonferroni), which `of` says.
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ocucb.paper.claim import Verdict
+from ocucb.paper.claim import Conclusion
 
 # SciPy publishes no types.
 _stats: Any = importlib.import_module("scipy.stats")
@@ -51,14 +51,14 @@ def mean_interval(samples: npt.ArrayLike, of: int = 1) -> Interval:
     return Interval(middle - reach, middle, middle + reach)
 
 
-def at_most(measured: Iterable[Interval], limits: Iterable[float]) -> Verdict:
+def at_most(measured: Iterable[Interval], limits: Iterable[float]) -> Conclusion:
     """Judge "each measured quantity is at most its limit"."""
     pairs = list(zip(measured, limits, strict=True))
     if any(interval.low > limit for interval, limit in pairs):
-        return Verdict.FAILS
-    return Verdict.HOLDS if all(interval.high <= limit for interval, limit in pairs) else Verdict.OPEN
+        return Conclusion.FAILS
+    return Conclusion.HOLDS if all(interval.high <= limit for interval, limit in pairs) else Conclusion.OPEN
 
 
-def at_least(measured: Iterable[Interval], limits: Iterable[float]) -> Verdict:
+def at_least(measured: Iterable[Interval], limits: Iterable[float]) -> Conclusion:
     """Judge "each measured quantity is at least its limit"."""
     return at_most([Interval(-high, -value, -low) for low, value, high in measured], [-limit for limit in limits])

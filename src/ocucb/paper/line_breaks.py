@@ -22,10 +22,10 @@ LONG = 8  # atoms of a row that may be broken in plain brackets
 BETWEEN, WIDE_BETWEEN = "<wbr>", '<span class="quad"> </span>'
 
 
-class Parts(NamedTuple):
+class BreakableRow(NamedTuple):
     """A row that may be broken between its parts."""
 
-    parts: tuple[str | Parts, ...]
+    parts: tuple[str | BreakableRow, ...]
     between: str = BETWEEN
 
 
@@ -35,7 +35,7 @@ class Atom(NamedTuple):
     markup: str
     kind: Kind
     sign: str = ""
-    parts: Parts | None = None
+    parts: BreakableRow | None = None
 
 
 def markup_of(atoms: Sequence[Atom]) -> str:
@@ -43,31 +43,31 @@ def markup_of(atoms: Sequence[Atom]) -> str:
     return "".join(atom.markup for atom in atoms)
 
 
-def in_parts(atoms: Sequence[Atom]) -> str | Parts:
+def in_parts(atoms: Sequence[Atom]) -> str | BreakableRow:
     """Return a row in parts, or as one if there is no place to break it."""
     for signs in LEVELS:
         if len(rows := _split(atoms, signs, 0)) > 1:
-            return Parts(tuple(map(in_parts, rows)), WIDE_BETWEEN if signs == QUAD else BETWEEN)
+            return BreakableRow(tuple(map(in_parts, rows)), WIDE_BETWEEN if signs == QUAD else BETWEEN)
     fences = [(at, atom.parts) for at, atom in enumerate(atoms) if atom.parts]
     if len(fences) > 1:
         starts = [at - (atoms[at - 1].kind == "name") for at, _ in fences[1:]]  # a name stays with its fence
-        return Parts(tuple(map(in_parts, _cut(atoms, starts))))
+        return BreakableRow(tuple(map(in_parts, _cut(atoms, starts))))
     if fences:
         ((at, inside),) = fences
         before, after = markup_of(atoms[:at]), markup_of(atoms[at + 1 :])
         return at_ends(inside, lambda first: before + first, lambda last: last + after)
     if len(rows := _split(atoms, FACTORS, 0)) > 1:
-        return Parts(tuple(map(in_parts, rows)))
+        return BreakableRow(tuple(map(in_parts, rows)))
     for signs in LEVELS if len(atoms) >= LONG else ():
         if len(rows := _split(atoms, signs, 1)) > 1:
-            return Parts(tuple(map(markup_of, rows)))
+            return BreakableRow(tuple(map(markup_of, rows)))
     return markup_of(atoms)
 
 
-def at_ends(row: Parts, first: Callable[[str], str], last: Callable[[str], str]) -> Parts:
+def at_ends(row: BreakableRow, first: Callable[[str], str], last: Callable[[str], str]) -> BreakableRow:
     """Return a row with something done to the first of its smallest parts, and to the last."""
 
-    def changed(parts: Parts, at: int, change: Callable[[str], str]) -> Parts:
+    def changed(parts: BreakableRow, at: int, change: Callable[[str], str]) -> BreakableRow:
         all_parts, end = list(parts.parts), parts.parts[at]
         all_parts[at] = change(end) if isinstance(end, str) else changed(end, at, change)
         return parts._replace(parts=tuple(all_parts))
@@ -75,12 +75,12 @@ def at_ends(row: Parts, first: Callable[[str], str], last: Callable[[str], str])
     return changed(changed(row, 0, first), -1, last)
 
 
-def to_html(row: str | Parts) -> str:
+def to_html(row: str | BreakableRow) -> str:
     """Return a row as a line of a page: `<math>` elements in boxes."""
     if isinstance(row, str):
         return f'<math displaystyle="true">{row}</math>'
     return row.between.join(
-        f"<span>{to_html(part)}</span>" if isinstance(part, Parts) else to_html(part) for part in row.parts
+        f"<span>{to_html(part)}</span>" if isinstance(part, BreakableRow) else to_html(part) for part in row.parts
     )
 
 

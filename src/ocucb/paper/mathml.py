@@ -12,7 +12,18 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from ocucb.errors import ParameterError
-from ocucb.paper.line_breaks import APPLIED, QUAD, RELATIONS, Atom, Kind, Parts, at_ends, in_parts, markup_of, to_html
+from ocucb.paper.line_breaks import (
+    APPLIED,
+    QUAD,
+    RELATIONS,
+    Atom,
+    BreakableRow,
+    Kind,
+    at_ends,
+    in_parts,
+    markup_of,
+    to_html,
+)
 
 WORD = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[^ \n]")
 THIN = "0.1667em"
@@ -184,7 +195,7 @@ class _Parser:
         self.must(r"\right")
         right, inside = self._fence("postfix"), markup_of(atoms)
         whole, parts = _element("mrow", left, inside, right), in_parts(atoms)
-        if isinstance(parts, Parts):
+        if isinstance(parts, BreakableRow):
             # Each fence is as high as all that they enclose, of which only some stands beside it.
             height = f'<mpadded width="0"><mphantom>{inside}</mphantom></mpadded>'
             parts = at_ends(
@@ -192,7 +203,7 @@ class _Parser:
                 lambda first: _element("mrow", left, height, first),
                 lambda last: _element("mrow", last, height, right),
             )
-        return Atom(whole, "letter", parts=parts if isinstance(parts, Parts) else None)
+        return Atom(whole, "letter", parts=parts if isinstance(parts, BreakableRow) else None)
 
     def _fence(self, form: str) -> str:
         word = self.take()

@@ -1,4 +1,4 @@
-"""One HTML page with every claim, what was done, what came out, and the verdict. It needs no network and no script."""
+"""One HTML page with every claim, what was done, what came out, and the conclusion. It needs no network or script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ocucb.lab.chart import Chart
 from ocucb.lab.figure_style import DARK_PALETTE, PAGE_COLOURS, PALETTE
 from ocucb.paper import table
-from ocucb.paper.claim import Check, Claim, Effort, Nature, Table, Verdict
+from ocucb.paper.claim import Check, Claim, Conclusion, Effort, Nature, Table
 from ocucb.paper.execute import CheckResult, anchor_of, in_order, name_of
 from ocucb.paper.mathml import to_mathml
 
@@ -27,7 +27,7 @@ FEW = 4  # columns of a table that may stand beside another or a chart, those of
 
 
 class Mark(NamedTuple):
-    """How a verdict looks: a class, a sign that also reads in grey, words for one and for many, what they mean."""
+    """How a conclusion looks: a class, a sign that also reads in grey, words for one and for many, what they mean."""
 
     kind: str
     sign: str
@@ -37,13 +37,15 @@ class Mark(NamedTuple):
 
 
 MARKS = {
-    Verdict.PROVED: Mark(
-        "proved", "∎", Verdict.PROVED.value, "proved here", "by interval arithmetic over boxes that cover the range"
+    Conclusion.PROVED: Mark(
+        "proved", "∎", Conclusion.PROVED.value, "proved here", "by interval arithmetic over boxes that cover the range"
     ),
-    Verdict.HOLDS: Mark("holds", "✓", Verdict.HOLDS.value, "hold", "decided, at the false-alarm rate stated"),
-    Verdict.FAILS: Mark("fails", "✗", Verdict.FAILS.value, "fail as printed", "with a counterexample, in numbers"),
-    Verdict.OPEN: Mark(
-        "open", "?", Verdict.OPEN.value, Verdict.OPEN.value, "with what was seen, and why it decides nothing"
+    Conclusion.HOLDS: Mark("holds", "✓", Conclusion.HOLDS.value, "hold", "decided, at the false-alarm rate stated"),
+    Conclusion.FAILS: Mark(
+        "fails", "✗", Conclusion.FAILS.value, "fail as printed", "with a counterexample, in numbers"
+    ),
+    Conclusion.OPEN: Mark(
+        "open", "?", Conclusion.OPEN.value, Conclusion.OPEN.value, "with what was seen, and why it decides nothing"
     ),
 }
 ERROR = Mark("error", "!", "did not finish", "did not finish", "an error of the check, not of the paper")
@@ -73,12 +75,12 @@ def render(results: Sequence[CheckResult], effort: Effort) -> str:
 
 
 def mark(result: CheckResult) -> Mark:
-    """Return how the verdict of a result looks."""
-    return ERROR if result.finding is None else MARKS[result.finding.verdict]
+    """Return how the conclusion of a result looks."""
+    return ERROR if result.finding is None else MARKS[result.finding.conclusion]
 
 
 def counts(results: Sequence[CheckResult]) -> list[tuple[Mark, int]]:
-    """Return how often each verdict came out; errors only if there are any."""
+    """Return how often each conclusion came out; errors only if there are any."""
     found = Counter(mark(result) for result in results)
     return [(one, found[one]) for one in (*MARKS.values(), ERROR) if one is not ERROR or found[one]]
 
@@ -109,7 +111,7 @@ def _count(look: Mark, count: int) -> str:
 
 
 def _entry(results: Sequence[CheckResult]) -> str:
-    """Return a line of the contents: a claim, and its checks with their verdicts."""
+    """Return a line of the contents: a claim, and its checks with their conclusions."""
     claim = results[0].claim
     chips = "".join(
         f'<a class="badge {look.kind}" href="#{anchor_of(result.name)}" title="{look.words}">'

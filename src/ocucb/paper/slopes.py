@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Finding, Table, Verdict
+from ocucb.paper.claim import Conclusion, Finding, Table
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.regrets import format_interval, format_power, regrets
 from ocucb.policies import Policy
@@ -43,13 +43,13 @@ def find_slopes(rows: Sequence[ClaimedSlope], checkpoints: Sequence[int], runs: 
     """
     played = [regrets(row.policy, row.problem, checkpoints, runs, seed) / row.claimed for row in rows]
     late = [slope(share[:, -3:], checkpoints[-3:], len(rows)) for share in played]
-    failed = at_most(late, [1.0] * len(rows)) is Verdict.FAILS
+    failed = at_most(late, [1.0] * len(rows)) is Conclusion.FAILS
     worst = max(range(len(rows)), key=lambda i: late[i].low)
     levels = [float(share[:, -1].mean()) / math.log(checkpoints[-1]) for share in played]
     window = f"from n = {format_power(checkpoints[-3])} to {format_power(checkpoints[-1])}"
     values = [interval.value for interval in late]
     return Finding(
-        Verdict.FAILS if failed else Verdict.OPEN,
+        Conclusion.FAILS if failed else Conclusion.OPEN,
         f"Per unit of log n, {window}, regret rises by {min(values):.2f} to {max(values):.2f} times what is claimed, "
         f"known to ±{max(interval.high - interval.value for interval in late):.2f}; R(n)/log n itself is still at "
         f"{min(levels):.2f} to {max(levels):.2f} times the claim. Nothing here contradicts the claim; but no n "

@@ -25,7 +25,7 @@ def paper(
     output: Path = OUTPUT,
     executor: Place = None,
 ) -> None:
-    """Execute the paper: check its theorems, lemmas and claims, and write a page with every verdict.
+    """Execute the paper: check its theorems, lemmas and claims, and write a page with every conclusion.
 
     Without options: all claims at quick size, in less than two minutes on two cores. A statement that fails as printed
     is a finding, not an error; the exit code is 2 only if a check itself breaks down.

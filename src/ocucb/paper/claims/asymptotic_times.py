@@ -9,7 +9,7 @@ import numpy as np
 
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.regrets import without_warning
 from ocucb.paper.runs import Run, RunSetting, worst_runs
@@ -65,7 +65,7 @@ def check_pulls(effort: Effort, *, waiting: bool = True) -> Finding:
             worst = max(worst, most)
             rows.append((str(setting), f"{luck:g}", f"{most:.3f}"))
     return Finding(
-        Verdict.FAILS if example else Verdict.HOLDS,
+        Conclusion.FAILS if example else Conclusion.HOLDS,
         f"In {count} runs regret is at most {worst:.3f} times the bound; in {needed} of them Σ Δ_i τ_(i,n) is not "
         f"enough.",
         counterexample=example,
@@ -103,7 +103,7 @@ def check_waiting(effort: Effort, *, supremum: bool = False, power: float = 2.0)
         "the left side grows without end; " if supremum else f"E[α_n] is {largest:.3g} times the right side at most; "
     )
     return Finding(
-        Verdict.FAILS if failed else Verdict.OPEN if unsure else Verdict.HOLDS,
+        Conclusion.FAILS if failed else Conclusion.OPEN if unsure else Conclusion.HOLDS,
         f"With Δ_min = 1/2 and log n up to 10⁴⁰: {proved}for Gaussian noise it is "
         f"{max(float(row[3]) for row in rows):.3g} "
         "times the right side or more, at worst.",
@@ -137,13 +137,13 @@ def check_settling(effort: Effort, *, width: Callable[[float, float], float] = e
             (f"{math.exp(log):.0e}", f"{found.value:.1f}", f"{limits[-1]:.1f}", f"{2 * eta * log / gap**2:.1f}")
         )
     reached = shares[-1] <= 1.0 + 1e-6
-    verdict = at_most([*measured, Interval(shares[-1], shares[-1], shares[-1])], [*limits, 1.0 + 1e-6])
+    conclusion = at_most([*measured, Interval(shares[-1], shares[-1], shares[-1])], [*limits, 1.0 + 1e-6])
     return Finding(
-        verdict,
+        conclusion,
         f"The bound over 2η log(n)/Δ² is {shares[0]:.3g} at log n = 10, {shares[9]:.4g} at 10¹⁰ and 1 + "
         f"{shares[-1] - 1.0:.1e} at 10⁴⁰{'' if reached else ', and does not fall to 1'}.",
         ALARM,
-        f"log n = 1e40, Δ = {gap:g}: {shares[-1]:.4g} times 2η log(n)/Δ²" if verdict is Verdict.FAILS else "",
+        f"log n = 1e40, Δ = {gap:g}: {shares[-1]:.4g} times 2η log(n)/Δ²" if conclusion is Conclusion.FAILS else "",
         (Table(f"E[τ_(i,n)], Δ = {gap:g}, η = {eta:g}", ("n", "measured", "bound", "2η log(n)/Δ²"), tuple(rows)),),
         (
             Chart(
@@ -173,7 +173,7 @@ def check_outrageous(effort: Effort, *, constant: Callable[[float], float] = alp
             rows.append((problem.name, f"{eta:g}", f"10^{digits[-1]:.4g}"))
     least = min(digits)
     return Finding(
-        Verdict.HOLDS if least > OUTRAGEOUS else Verdict.FAILS,
+        Conclusion.HOLDS if least > OUTRAGEOUS else Conclusion.FAILS,
         f"The first term is the larger one up to n = 10^{least:.3g} at least, on these problems.",
         counterexample=""
         if least > OUTRAGEOUS

@@ -10,7 +10,7 @@ import numpy as np
 
 from ocucb.compiled import Floats, Integers
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import optimists as optimistic
 from ocucb.paper.runs import Run, settings, worst_runs
 from ocucb.policies import Greedy, Uniform
@@ -90,14 +90,14 @@ def chase(effort: Effort, constant: Callable[[float], float] = chase_constant) -
                     f"their limits: √T_j (γ_j - γ_i) = {least:.4g}"
                 )
         rows.append((f"{eta:g}", f"{c:.4g}", f"{without_room(eta):.4g}", f"{smallest:.4f}"))
-    verdict = Verdict.HOLDS if least > 0.0 else Verdict.FAILS
+    conclusion = Conclusion.HOLDS if least > 0.0 else Conclusion.FAILS
     said = (
         "an optimist that far behind always has the larger index" if least > 0.0 else "i has the larger index in some"
     )
     return Finding(
-        verdict,
+        conclusion,
         f"{count} states with the least favourable averages and gaps: {said}; smallest √T_j (γ_j - γ_i) {least:.4f}.",
-        counterexample=example if verdict is Verdict.FAILS else "",
+        counterexample=example if conclusion is Conclusion.FAILS else "",
         tables=(
             Table(
                 "Smallest margin over all states",
@@ -177,7 +177,7 @@ def chase_on_tapes(effort: Effort, choice: Callable[[Run], Integers] = by_index,
                 example = f"{setting}, states of {policy.name}, seed {effort.seed}: {broken} choices of such an arm i"
         rows.append(tuple(cells))
     return Finding(
-        Verdict.FAILS if breaks else Verdict.HOLDS,
+        Conclusion.FAILS if breaks else Conclusion.HOLDS,
         f"In {applies} triples of a state, an arm i and an optimist j the hypotheses hold; i is chosen in {breaks}.",
         counterexample=example,
         tables=(

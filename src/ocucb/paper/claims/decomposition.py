@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ocucb.compiled import Floats, Integers
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
 from ocucb.paper.runs import (
     Run,
@@ -119,7 +119,7 @@ def decomposition(
         largest = max(largest, ratio)
         rows.append((str(setting), *(f"{x:.1f}" for x in (shown[0], *shown[1])), f"{ratio:.3f}"))
     return Finding(
-        Verdict.FAILS if broken else Verdict.HOLDS,
+        Conclusion.FAILS if broken else Conclusion.HOLDS,
         f"In {broken} of {count} pairs of a run and a Δ_J the regret exceeds the sum, or an arm of gap 2Δ_J or more "
         f"its τ_i; the regret is at most {largest:.3f} of the sum. In {late} of them τ_(Δ_J/4) is later than round 1, "
         f"and in {needed} the first sum alone is not enough.",
@@ -215,17 +215,17 @@ def optimism(
             rows.append((f"{eta:g}", name, f"{scale:g}", *found))
         line = [one.value for one in measured[first::2]]
         lines.append(Line(f"η = {eta:g}, {name}", [1.0 / scale for scale in scales], line))
-    verdict = at_most(measured, [CONSTANT] * len(measured))
+    conclusion = at_most(measured, [CONSTANT] * len(measured))
     worst = max(range(len(cases)), key=lambda k: measured[k].low)
     return Finding(
-        verdict,
+        conclusion,
         f"Left over right side, in {len(measured)} cases: up to {max(one.value for one in measured):.2f}, with its "
         f"error up to {max(one.high for one in measured):.2f}. Decided is whether {CONSTANT:g} will do on this grid, "
         "not O_η(1) beyond.",
         false_alarm=ALARM,
         counterexample=(
             f"{cases[worst]}: left side at least {measured[worst].low:.4g} times the right"
-            if verdict is Verdict.FAILS
+            if conclusion is Conclusion.FAILS
             else ""
         ),
         tables=(Table("Left over right side", ("η", "problem", "smallest gap", "part (a)", "part (b)"), tuple(rows)),),

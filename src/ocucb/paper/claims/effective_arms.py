@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.claims.index import DIGITS, UNIT, E, GameSetting, against
 from ocucb.theory import effective_arms
 
@@ -101,7 +101,7 @@ def run_range(effort: Effort, *, effective: Effective = printed) -> Finding:
     )
     fails = not (least >= 1 and share <= 1 and furthest <= 1)
     example = f"{worst.words()}: k = {float(most):.6g} with K = {len(worst.gaps)}" if fails else ""
-    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, example, (table,))
+    return Finding(Conclusion.FAILS if fails else Conclusion.HOLDS, outcome, 0.0, example, (table,))
 
 
 def _package(row: CountsByRho) -> list[float]:
@@ -141,7 +141,7 @@ def run_falls(effort: Effort, *, effective: Effective = printed) -> Finding:
     example = (
         f"{worst.words()}: k = {[round(float(k), 4) for k in worst.values]} at ρ = 0, 1/8, ..., 1" if fails else ""
     )
-    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, example, charts=(chart,))
+    return Finding(Conclusion.FAILS if fails else Conclusion.HOLDS, outcome, 0.0, example, charts=(chart,))
 
 
 def run_equal(effort: Effort, *, effective: Effective = printed) -> Finding:
@@ -171,7 +171,7 @@ def run_equal(effort: Effort, *, effective: Effective = printed) -> Finding:
         f"In {right} of {len(rows)} cases k = K to the last digit for every arm with a gap and nine values of ρ, in "
         "the formula and in the package. For the best arm the formula reads 0/0."
     )
-    return Finding(Verdict.FAILS if wrong else Verdict.HOLDS, outcome, 0.0, wrong, (table,))
+    return Finding(Conclusion.FAILS if wrong else Conclusion.HOLDS, outcome, 0.0, wrong, (table,))
 
 
 def ties_count(best: int) -> int:
@@ -213,7 +213,7 @@ def run_best(effort: Effort, *, convention: Callable[[int], int] = ties_count) -
         + ("not what small gaps tend to. " if wrong else "what small gaps tend to, for each ρ > 0, and the package's. ")
         + "At ρ = 0 every power is 1, and k = K."
     )
-    return Finding(Verdict.FAILS if wrong else Verdict.HOLDS, outcome, 0.0, wrong, (table,))
+    return Finding(Conclusion.FAILS if wrong else Conclusion.HOLDS, outcome, 0.0, wrong, (table,))
 
 
 def moss_type(pulls: Sequence[int], means: Sequence[Decimal], t: int, eta: Decimal, rho: Decimal) -> list[Decimal]:

@@ -12,7 +12,7 @@ from ocucb.errors import GuaranteeWarning
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.experiment import Experiment
 from ocucb.lab.study import Study
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims.shrinking import level_squared
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.paired import change, format_percent
@@ -94,17 +94,17 @@ def check_rival(
     asked = sum(point.told for point in points)
     changes = [change(point.regret[NO_LOGS], point.regret[rival], asked) for point in points]
     decisive = [k for k, point in enumerate(points) if point.told]
-    verdict = at_most([changes[k] for k in decisive], [0.0] * asked)
+    conclusion = at_most([changes[k] for k in decisive], [0.0] * asked)
     worst = max(decisive, key=lambda k: changes[k].high)
     best = min(decisive, key=lambda k: changes[k].value)
     better = sum(changes[k].high <= 0.0 for k in decisive)
     case = f"{points[worst]}: {format_percent(changes[worst])}"
     return Finding(
-        verdict,
+        conclusion,
         f"Less regret than {rival}, with the whole interval, at {better} of {asked} points. Most: {points[best]}: "
         f"{format_percent(changes[best])}; least: {case}.",
         ALARM,
-        f"Mean regret against {rival}, {case}." if verdict is Verdict.FAILS else "",
+        f"Mean regret against {rival}, {case}." if conclusion is Conclusion.FAILS else "",
         (_table(points, changes, rival),),
         tuple(_chart(study, row) for study, row in zip(studies, played, strict=True)) if figures else (),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, at_most, mean_interval, proportion
 from ocucb.paper.regrets import decades, format_interval, format_power, regrets
 from ocucb.paper.runs import RunSetting, worst_runs
@@ -40,15 +40,15 @@ def check_line(effort: Effort, *, times: float = 1.0) -> Finding:
         rows.append(
             (f"{u} to {v}", f"{root:g} √s + {slope:g} s", format_interval(measured[-1], 3), f"{limits[-1]:.3f}")
         )
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     worst = max(range(len(cases)), key=lambda k: measured[k].low - limits[k])
     return Finding(
-        verdict,
+        conclusion,
         f"Over {len(cases)} boundaries the walk crosses at most "
         f"{max(one.value / limit for one, limit in zip(measured, limits, strict=True)):.2f} times as often as allowed.",
         ALARM,
         f"s from {rows[worst][0]}, boundary {rows[worst][1]}: {rows[worst][2]}, allowed {rows[worst][3]}"
-        if verdict is Verdict.FAILS
+        if conclusion is Conclusion.FAILS
         else "",
         (Table("Gaussian walks", ("s", "boundary", "crossed", "exp(-E)"), tuple(rows)),),
     )
@@ -81,14 +81,14 @@ def check_pulls(effort: Effort, *, width: float = 1.0 - KAPPA) -> Finding:
         index = Index(arms, setting.n, setting.eta, setting.rho, setting.shrink)
         limits.append(float(settling_pulls(gap, index, 1.0 - width)))
         rows.append((str(setting), format_interval(measured[-1], 1), f"{limits[-1]:.1f}"))
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     worst = max(range(len(limits)), key=lambda k: measured[k].low / limits[k])
     share = max(one.value / limit for one, limit in zip(measured, limits, strict=True))
     return Finding(
-        verdict,
+        conclusion,
         f"Arm 2 is chosen in at most {share:.2f} N(Δ) such rounds.",
         ALARM,
-        f"{rows[worst][0]}: {rows[worst][1]} pulls, {rows[worst][2]} allowed" if verdict is Verdict.FAILS else "",
+        f"{rows[worst][0]}: {rows[worst][1]} pulls, {rows[worst][2]} allowed" if conclusion is Conclusion.FAILS else "",
         (Table(f"Pulls, κ = {KAPPA:g}", ("setting", "counted", "N(Δ)"), tuple(rows)),),
     )
 
@@ -109,14 +109,14 @@ def check_waiting(effort: Effort, *, eta_times: float = 1.0) -> Finding:
         measured.append(proportion(int(low.sum()), runs, 12))
         limits.append(float(low_index_probability(x, Index(arms, t, eta_times * ETA, rho, False), t, t)))
         rows.append((f"{t}", f"{arms}", f"{rho:g}", f"{x:g}", format_interval(measured[-1], 4), f"{limits[-1]:.4f}"))
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     worst = max(range(len(limits)), key=lambda k: measured[k].low / limits[k])
     share = max(one.value / limit for one, limit in zip(measured, limits, strict=True))
     return Finding(
-        verdict,
+        conclusion,
         f"Gaussian walks are below -g at most {share:.2f} times as often as allowed, in {len(rows)} cases.",
         ALARM,
-        "t, K, ρ, x, counted, allowed: " + ", ".join(rows[worst]) if verdict is Verdict.FAILS else "",
+        "t, K, ρ, x, counted, allowed: " + ", ".join(rows[worst]) if conclusion is Conclusion.FAILS else "",
         (Table("P(-S_s > g(s) for some s)", ("t", "K", "ρ", "x", "counted", "allowed"), tuple(rows)),),
     )
 
@@ -155,14 +155,14 @@ def check_bound(effort: Effort, *, bound: Callable[[Problem, int], float] = prov
             rows.append((problem.name, format_power(n), format_interval(one, 1), f"{value:.1f}", f"{ratio:.2f}"))
         ratios = [value / one.value for one, value in zip(found, values, strict=True)]
         lines.append(Line(problem.name, list(horizons), ratios))
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     worst = max(range(len(limits)), key=lambda k: measured[k].low / limits[k])
     least, most = min(float(row[-1]) for row in rows), max(float(row[-1]) for row in rows)
     return Finding(
-        verdict,
+        conclusion,
         f"The bound is {least:.2f} to {most:.2f} times the mean regret, on {len(played)} problems.",
         ALARM,
-        " ".join(rows[worst][:4]) if verdict is Verdict.FAILS else "",
+        " ".join(rows[worst][:4]) if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 "Mean regret, η = 1.1, ρ = 1/2, and the bound",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.constant import RegretInstance, find_constant
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.regrets import decades, format_interval, format_power, regrets
@@ -127,20 +127,22 @@ def check_eta(effort: Effort, *, algorithm: Callable[[float], Policy] = canonica
             for i, n in enumerate(horizons):
                 rises[problem.name, n, smaller] = mean_interval(needed[smaller][:, i] - needed[larger][:, i], of)
         shares.update({(problem.name, eta): mean_interval(needed[eta][:, -1], of) for eta in ETAS})
-    failed = at_most(rises.values(), [0.0] * len(rises)) is Verdict.FAILS
-    verdict = Verdict.FAILS if failed else Verdict.OPEN  # smaller η has less regret at any n of today: no evidence
+    failed = at_most(rises.values(), [0.0] * len(rises)) is Conclusion.FAILS
+    conclusion = (
+        Conclusion.FAILS if failed else Conclusion.OPEN
+    )  # smaller η has less regret at any n of today: no evidence
     worst = max(rises, key=lambda key: rises[key].low)
     name, n, eta = worst
     last = f"{name} at n = {format_power(n)}: from η = {ETAS[ETAS.index(eta) - 1]:g} to {eta:g} the constant changes by"
     most = {eta: max(shares[problem.name, eta].value for problem, _ in cases) for eta in ETAS}
     return Finding(
-        verdict,
+        conclusion,
         f"The constant needed at n = {format_power(horizons[-1])} is "
         + ", ".join(f"{most[eta]:.2f} at η = {eta:g}" for eta in ETAS)
         + f". The step where it comes closest to growing is {last} {format_interval(rises[worst], 3)}. A price of "
         "1/(η - 1) would show only where log n is about as large, so the limit n → ∞ stays open.",
         ALARM,
-        f"{last} {format_interval(rises[worst], 3)}." if verdict is Verdict.FAILS else "",
+        f"{last} {format_interval(rises[worst], 3)}." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 f"Regret over the sum at n = {format_power(horizons[-1])}",

@@ -17,7 +17,7 @@ import numpy as np
 
 from ocucb import Bandit
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.policies import POLICIES
 
 DIGITS = Context(prec=40)
@@ -145,7 +145,7 @@ def against(effort: Effort, index: Index, settings: Sequence[GameSetting], round
     )
     fails = furthest > 1.0 or others > 0
     worst = f"a difference of {furthest:.3g} times what rounding can do; {first or 'no choice differs'}"
-    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, worst if fails else "", (table,))
+    return Finding(Conclusion.FAILS if fails else Conclusion.HOLDS, outcome, 0.0, worst if fails else "", (table,))
 
 
 def run_index(effort: Effort, *, index: Index = printed) -> Finding:
@@ -198,7 +198,7 @@ def run_rewriting(effort: Effort, *, exponent: Callable[[Fraction], Fraction] = 
         "power and a product, 4."
     )
     fails = unequal > 0 or furthest > 1.0
-    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, where if fails else "", (table,))
+    return Finding(Conclusion.FAILS if fails else Conclusion.HOLDS, outcome, 0.0, where if fails else "", (table,))
 
 
 # The order of B
@@ -252,7 +252,7 @@ def run_order(effort: Effort, *, total: Callable[[Floats, Floats, float], Floats
         f"with different pulls differ by {least:.6g} or more, and rounding moves them by less than {worst:.1g}."
     )
     fails = against_order > 0 or least <= 2.0 * worst
-    return Finding(Verdict.FAILS if fails else Verdict.HOLDS, outcome, 0.0, example if fails else "", (table,))
+    return Finding(Conclusion.FAILS if fails else Conclusion.HOLDS, outcome, 0.0, example if fails else "", (table,))
 
 
 CHECKS: tuple[Check, ...] = (

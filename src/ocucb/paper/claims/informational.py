@@ -12,7 +12,7 @@ from ocucb.lab.problem import Problem, bernoulli_rare, bernoulli_worst_case
 from ocucb.noise import Bernoulli, Gaussian, Noise
 from ocucb.noise.binary import relative_entropy
 from ocucb.noise.noise import Family
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import posterior
 from ocucb.paper.evidence import ALARM, Interval, at_most
 from ocucb.paper.paired import change, format_percent
@@ -84,15 +84,15 @@ def check_regret(effort: Effort, *, bounds: Noise = BERNOULLI) -> Finding:
         changes.append(change(tight, wide, len(cases)))
         means = f"{wide.mean():.1f}", f"{tight.mean():.1f}"
         rows.append((problem.name, format_power(m), str(count), *means, format_percent(changes[-1])))
-    verdict = at_most(changes, [0.0] * len(cases))
+    conclusion = at_most(changes, [0.0] * len(cases))
     worst = max(range(len(cases)), key=lambda k: changes[k].value)
     best = min(range(len(cases)), key=lambda k: changes[k].value)
     told = [f"{cases[k][0].name}, n = {format_power(cases[k][2])}: {format_percent(changes[k])}" for k in (best, worst)]
     return Finding(
-        verdict,
+        conclusion,
         f"Most changed: {told[0]}. Least: {told[1]}.",
         ALARM,
-        f"{told[1]}, η = 1.1, ρ = 1/2." if verdict is Verdict.FAILS else "",
+        f"{told[1]}, η = 1.1, ρ = 1/2." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 "Mean regret of OCUCB-n on Bernoulli rewards",
@@ -126,7 +126,7 @@ def check_width(effort: Effort, *, scale: float = 0.5) -> Finding:
     ]
     lines += [Line(f"subgaussian, L/T = {x:g}", [0.0, 1.0], [limits[x]] * 2, bound=True) for x in (0.01, 0.1)]
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"At {len(shares) * len(means)} points the bound by the divergence is "
         + ("not always the tighter" if fails else "the tighter one")
         + f". Nearest to each other, or most exceeded: {case}.",

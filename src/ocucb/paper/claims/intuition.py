@@ -14,7 +14,7 @@ from ocucb.compiled import Floats, Integers
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
 from ocucb.lab.shard import Shard, play
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, at_least, proportion
 from ocucb.policies import OCUCBn
 from ocucb.theory.gaps import effective_arms, gaps
@@ -101,12 +101,12 @@ def index_learns(effort: Effort, effective: Callable[[npt.ArrayLike, float], Flo
         nearest.append((eta, case.problem, np.nanquantile(found[:, 0], (0.05, 0.5, 0.95))))
         shown = [f"{x:.2f}" for x in np.quantile(reached, LEVELS)]
         rows.append((name, f"{eta:g}", *shown, f"{100.0 * np.isnan(found).mean():.1f} %", f"{min(inside)} of {runs}"))
-    verdict = at_least([proportion(one, runs, len(hits)) for one in hits.values()], [TYPICALLY] * len(hits))
+    conclusion = at_least([proportion(one, runs, len(hits)) for one in hits.values()], [TYPICALLY] * len(hits))
     worst = min(hits, key=lambda label: hits[label])
     low, median, high = np.quantile(np.concatenate(pooled), (0.05, 0.5, 0.95))
     linear = [(problem.arms, middle[1]) for eta, problem, middle in nearest if eta == 2.0 and "linear" in problem.name]
     return Finding(
-        verdict,
+        conclusion,
         f"The ratio is within a factor {FACTOR:g} of 1 in {hits[worst]} of {runs} runs or more, for each of "
         f"{len(hits)} gaps ({worst}). Over all: {missed} did not reach Δ_i^-2, {outside} did and were outside; median "
         f"{median:.2f}, 5 % below {low:.2f}, 5 % above {high:.2f}. With linear gaps the nearest arm's median, η = 2, "
@@ -114,7 +114,9 @@ def index_learns(effort: Effort, effective: Callable[[npt.ArrayLike, float], Flo
         "larger gaps get 2η log(·)/Δ_j² pulls rather than Δ_j^-2, so '≈' leaves out a factor of up to √(2η log(·)).",
         false_alarm=ALARM,
         counterexample=(
-            f"{worst}: within a factor {FACTOR:g} in {hits[worst]} of {runs} runs" if verdict is Verdict.FAILS else ""
+            f"{worst}: within a factor {FACTOR:g} in {hits[worst]} of {runs} runs"
+            if conclusion is Conclusion.FAILS
+            else ""
         ),
         tables=(
             Table(
@@ -161,7 +163,7 @@ def level_of_confidence(
         low, high = min(low, ratio), max(high, ratio)
     fails = low < 0.25 or high > 1.0
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"Σ_j Δ_i/Δ'_j is from {low:.3f} to {high:.3f} times k_(i,1/2).",
         counterexample=example if fails else "",
     )

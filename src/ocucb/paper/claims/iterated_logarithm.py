@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import iterated_logarithm_proof
 from ocucb.paper.evidence import ALARM, Interval, at_least, at_most, exact, proportion
 from ocucb.paper.walks import GAUSSIAN, NAMES, RADEMACHER, UNIFORM, lattice_survival, leaping_peaks, running_peaks
@@ -65,7 +65,7 @@ def check_survival(effort: Effort, *, statement: Callable[[float], float] = log_
         noise: [Interval(now.low * math.exp(log), math.nan, now.high) for now, log in zip(stays, rest, strict=True)]
         for noise, stays in measured.items()
     }
-    verdict = at_least([interval for noise in NOISES for interval in for_ever[noise]], claimed * len(NOISES))
+    conclusion = at_least([interval for noise in NOISES for interval in for_ever[noise]], claimed * len(NOISES))
     least = [min(for_ever[noise][i].low for noise in NOISES) for i in range(len(ETAS))]
     most = [min(for_ever[noise][i].high for noise in NOISES) for i in range(len(ETAS))]
     worst = max(range(len(ETAS)), key=lambda i: claimed[i] / most[i])
@@ -73,13 +73,13 @@ def check_survival(effort: Effort, *, statement: Callable[[float], float] = log_
         f"η = {ETAS[worst]:g}: claimed {claimed[worst]:.3g}, but at most {most[worst]:.3g} stay up to n = {horizon}."
     )
     return Finding(
-        verdict,
+        conclusion,
         f"For each of these steps and η the probability for all n is at least {_least_ratio(least, claimed):.3g} times "
         f"the proof's bound. At η = 1.5 it lies between {least[2]:.2g} and {most[2]:.2g}; the printed bound is "
         f"{claimed[2]:.2g}, and what the proof's steps do prove is {proved[2]:.2g}. For all 1-subgaussian steps and "
         "all η > 1 it is the proof that speaks.",
         ALARM,
-        broken if verdict is Verdict.FAILS else "",
+        broken if conclusion is Conclusion.FAILS else "",
         (_survival_table(measured, least, claimed, proved, horizon),),
         (_survival_picture(measured, least, claimed, proved, horizon),),
     )
@@ -131,18 +131,18 @@ def check_monotone(effort: Effort, *, boundary: Boundary = iterated_logarithm_bo
         peaks = running_peaks(GAUSSIAN, 1.0 / boundary(n, eta), [horizon], runs, effort.seed, PURPOSE + 10 + i)
         stays.append(proportion(int(np.count_nonzero(peaks <= 1.0)), runs, of=len(ETAS)))
     rises = [Interval(b.low - a.high, b.value - a.value, b.high - a.low) for a, b in pairwise(stays)]
-    verdict = at_least(rises, [0.0] * len(rises))
+    conclusion = at_least(rises, [0.0] * len(rises))
     fall = min(range(len(rises)), key=lambda i: rises[i].value)
     at = f"from {stays[fall].value:.4f} at η = {ETAS[fall]:g} to {stays[fall + 1].value:.4f} at η = {ETAS[fall + 1]:g}"
     grid = np.linspace(1.1, 12.0, 110)
     printed = [log_survival_floor_printed(float(eta)) for eta in grid]
     return Finding(
-        verdict,
+        conclusion,
         f"The probability rises with η; least {at}. It must, for the boundary does. The proof's own bound does not: as "
         f"printed it is largest, {math.exp(max(printed)):.2g}, at η = {grid[int(np.argmax(printed))]:.1f} and then "
         "falls like exp(-η), so p(η) is its maximum over all smaller η, or the probability itself.",
         ALARM,
-        f"It goes {at}." if verdict is Verdict.FAILS else "",
+        f"It goes {at}." if conclusion is Conclusion.FAILS else "",
         charts=(
             Chart(
                 f"Gaussian walks under the boundary for n ≤ {horizon}, other walks for each η",
@@ -161,12 +161,12 @@ def check_threshold(effort: Effort, *, etas: Sequence[float] = (0.5, 0.75, 1.0))
     peaks = leaping_peaks(1.0, ends, runs, effort.seed, PURPOSE + 20)
     positive = [eta for eta in etas if eta > 1.0 and log_survival_floor(eta) > -math.inf]
     none = [eta for eta in etas if log_survival_ceiling(eta) == -math.inf]
-    verdict = Verdict.FAILS if positive else Verdict.HOLDS if len(none) == len(etas) else Verdict.OPEN
+    conclusion = Conclusion.FAILS if positive else Conclusion.HOLDS if len(none) == len(etas) else Conclusion.OPEN
     shown = sorted({*etas, 1.5, 3.0})
     stays = {eta: _shares(peaks <= math.sqrt(eta)) for eta in shown}
     lost = f"At η = {positive[0]:g} it is at least exp({log_survival_floor(positive[0]):.1f})." if positive else ""
     return Finding(
-        verdict,
+        conclusion,
         lost
         or f"For Gaussian steps the probability is 0 at η = {', '.join(f'{eta:g}' for eta in etas)}: it is below "
         f"1/1000 by log log n = {0.5 * _reach(1.0, math.log(1000.0)) ** 2:.0f} already, by a bound that falls to 0. Of "
@@ -206,7 +206,7 @@ def check_small_delta(effort: Effort) -> Finding:
     rows = tuple((f"{d:g}", f"{v:,.0f}", f"{0.5 / d:g}") for d, v in zip(deltas, far, strict=True))
     table = Table("Crossings at n = 32, 64, 128, ...", ("δ", "P ≥ 1/2 by log log n =", "so P / δ is at least"), rows)
     return Finding(
-        Verdict.FAILS,
+        Conclusion.FAILS,
         "For Gaussian steps P is 1 for every δ. Looked at for n = 32, 64, ... only, a walk crosses with probability "
         "1/2 at least by the n of the table, and surely further on, for the sum of P(S_n ≥ boundary) over these n "
         "diverges. The test of Kolmogorov, Erdős and Feller says the same. (At n = 1 the boundary is not real.)",
@@ -228,7 +228,7 @@ def check_crossing_rate(effort: Effort, *, eta: float = 1.5) -> Finding:
     growth = Interval(last.low - first.high, last.value - first.value, last.high - first.low)
     measured = [one[-1] for one in ratios]
     limits = [crossing_bound(eta, delta) / delta if eta > 1.0 else math.inf for delta in deltas]
-    verdict = at_most([growth, *measured], [0.0, *limits])
+    conclusion = at_most([growth, *measured], [0.0, *limits])
     change = f"{first.value:.3f} at δ = {deltas[0]:g} to {last.value:.3f} at δ = {deltas[-1]:g}"
     rows = tuple(
         (f"{delta:g}", f"{one.low:.3f} … {one.high:.3f}", f"{limit:.4g}")
@@ -236,11 +236,11 @@ def check_crossing_rate(effort: Effort, *, eta: float = 1.5) -> Finding:
     )
     lines = tuple(_line(f"δ = {delta:g}", ends, one) for delta, one in zip(deltas, ratios, strict=True))
     return Finding(
-        verdict,
+        conclusion,
         f"At η = {eta:g}, of walks followed from n = 16 to log n = {ends[-1]:g}, P/δ goes from {change}, "
         "and is below the peeling bound of Lemma conc, which falls with δ, too.",
         ALARM,
-        f"P/δ grows from {change}." if verdict is Verdict.FAILS else "",
+        f"P/δ grows from {change}." if conclusion is Conclusion.FAILS else "",
         tables=(Table(f"Crossings at η = {eta:g}", ("δ", "P / δ, measured", "peeling"), rows),),
         charts=(Chart(f"Gaussian walks that have crossed, η = {eta:g}", "log n", "P / δ", lines, x_scale="log"),),
     )

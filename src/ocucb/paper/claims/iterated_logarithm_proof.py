@@ -9,7 +9,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import Interval, at_most, exact
 from ocucb.paper.walks import lattice_survival
 from ocucb.theory.concentration import (
@@ -68,18 +68,18 @@ def check_first_blocks(effort: Effort, *, statement: Growth = block_bound_printe
         rows.append((f"{eta:g}", f"two jumps, c = {share:g}", "0", least, f"{statement(eta):.4g}"))
         chances.append(jumping)
         limits.append(statement(eta))
-    verdict = at_most(chances, limits)
+    conclusion = at_most(chances, limits)
     eta, share = JUMPS[0]
     low, limit = two_jumps(eta, share)[0].low, statement(eta)
     return Finding(
-        verdict,
+        conclusion,
         "A 1-subgaussian step that jumps rarely breaks it. The lemma survives: a block that costs a factor "
         "1 - exp(-η/(1+ε)) > 0.63 is then charged with exp(-η) < 0.37."
-        if verdict is Verdict.FAILS
+        if conclusion is Conclusion.FAILS
         else f"All {len(rows)} cases are below the bound: {rows[0][3]} against {rows[0][4]} at η = {rows[0][0]}.",
         counterexample=f"X = √(2η) with probability c exp(-η), √η with c exp(-η/2), else a constant that makes its "
         f"mean 0, is 1-subgaussian at η = {eta:g}, c = {share:g}; P(F_0) ≥ (c + c²) exp(-η) = {low:.3g} > {limit:.3g}."
-        if verdict is Verdict.FAILS
+        if conclusion is Conclusion.FAILS
         else "",
         tables=(Table("The likeliest block to fail", ("η", "steps", "k", "P(F_k)", "bound"), tuple(rows)),),
     )
@@ -136,7 +136,7 @@ def check_conditioning(
     rise, eta, n, alone = max(rises)
     at = f"η = {eta:g}, n = {n[0]} to {n[1]}: {alone + rise:.4g} given the blocks before, {alone:.4g} alone"
     return Finding(
-        Verdict.FAILS if rise > 0.0 else Verdict.HOLDS,
+        Conclusion.FAILS if rise > 0.0 else Conclusion.HOLDS,
         f"{sum(r[0] > 0.0 for r in rises)} of {len(rises)} blocks are likelier to fail; nearest to it, or worst, is "
         f"{at}. In general it follows from positive association (Harris): not failing is a decreasing event of "
         "independent steps. The condition as printed starts at F_1, the blocks at F_0.",
@@ -171,7 +171,7 @@ def check_dependence(effort: Effort, *, statement: Growth = polynomial) -> Findi
     etas = [1.0 + excess for excess in excesses]
     least, most = [-log_survival_ceiling(eta) for eta in etas], [-log_survival_floor(eta) for eta in etas]
     claimed = [statement(eta) for eta in etas]
-    verdict = at_most([Interval(a, math.nan, b) for a, b in zip(least, most, strict=True)], claimed)
+    conclusion = at_most([Interval(a, math.nan, b) for a, b in zip(least, most, strict=True)], claimed)
     above = [i for i in range(len(etas)) if least[i] > claimed[i]]
     broken = ""
     if above:
@@ -181,7 +181,7 @@ def check_dependence(effort: Effort, *, statement: Growth = polynomial) -> Findi
         )
     degrees = ", ".join(f"{least[i] / math.log(1.0 / excesses[i]):.2g}" for i in (4, 7, 10))
     return Finding(
-        verdict,
+        conclusion,
         f"For Gaussian steps at η - 1 = 1e-4, 1e-7, 1e-10 the probability is at most (η-1)^d with d = {degrees}: for "
         "η - 1 ≤ 1e-4 it is at most exp(-0.2/√(η-1)), which falls below every power. The proof's own "
         "log(1/p) goes like 4/(η-1)².",

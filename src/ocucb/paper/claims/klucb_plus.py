@@ -9,7 +9,7 @@ from functools import partial
 from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.lab.problem import Problem, bernoulli_rare, bernoulli_worst_case, worst_case
 from ocucb.noise import Bernoulli
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.claims.finite_time import problems
 from ocucb.paper.constant import RegretInstance, find_constant
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
@@ -107,16 +107,16 @@ def check_index(effort: Effort, *, algorithm: Algorithm = printed_index) -> Find
             mean_interval(regret[:, 1] / last, 2 * len(pairs)),
         )
     change = {name: quotient(late, early) for name, (early, late) in shares.items()}
-    verdict = at_most(change.values(), [0.5] * len(pairs))
+    conclusion = at_most(change.values(), [0.5] * len(pairs))
     worst = max(change, key=lambda name: change[name].low)
     early, late = map(_percent, shares[worst])
     case = f"means {worst}, η = 1.1: {early} at n = {first}, {late} at n = {last}"
     return Finding(
-        verdict,
+        conclusion,
         f"The worse arm's share of the rounds falls least for {case}. With a regret of order log n it falls to about "
         "a seventh; below one half was asked.",
         ALARM,
-        f"Rounds that go to the worse arm, {case}." if verdict is Verdict.FAILS else "",
+        f"Rounds that go to the worse arm, {case}." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 "Rounds that go to the worse of two Bernoulli arms",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.walks import GAUSSIAN, last_times
 from ocucb.theory.confidence import alpha_constant, alpha_mean_bound, alpha_mean_floor
@@ -56,7 +56,7 @@ def check_waiting(effort: Effort, *, form: Callable[[float], float] = waiting_pr
                 Line("4A_η times the form", gaps, [constant * form(gap) for gap in gaps], bound=True),
             ]
     return Finding(
-        Verdict.FAILS if failed else Verdict.OPEN if unsure else Verdict.HOLDS,
+        Conclusion.FAILS if failed else Conclusion.OPEN if unsure else Conclusion.HOLDS,
         f"Over {4 * len(gaps)} pairs of η and Δ, the bound that is proved is at most "
         f"{max(float(r[2]) for r in rows):.4g} "
         "times 4A_η times the form.",
@@ -95,7 +95,7 @@ def check_settling(effort: Effort, *, form: Callable[[float, float], float] = se
             for column, one in enumerate(scaled):
                 measured[eta, gap, one] = mean_interval(times[:, column], len(etas) * len(gaps) * len(scaled))
     limits = {key: _constant(key[0]) * form(key[2], key[1]) for key in measured}
-    verdict = at_most(measured.values(), limits.values())
+    conclusion = at_most(measured.values(), limits.values())
     worst = max(measured, key=lambda key: measured[key].value / limits[key])
     words = (
         f"η = {worst[0]:g}, Δ = {worst[1]:g}, nΔ² = {worst[2]:.3g}: E[τ_i] = {measured[worst].value:.1f} (at least "
@@ -110,10 +110,10 @@ def check_settling(effort: Effort, *, form: Callable[[float, float], float] = se
         for gap in gaps
     )
     return Finding(
-        verdict,
+        conclusion,
         f"Nearest to the bound, or worst: {words}.",
         ALARM,
-        words if verdict is Verdict.FAILS else "",
+        words if conclusion is Conclusion.FAILS else "",
         (Table("E[τ_i]", ("η", "Δ", *(f"nΔ² = {one:.3g}" for one in scaled)), rows),),
         (Chart("E[τ_i] over the form, η = 1.1", "nΔ²", "ratio", lines, "log", "log"),),
     )

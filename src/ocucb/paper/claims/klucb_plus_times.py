@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from ocucb.lab.problem import Problem, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.runs import Run, RunSetting, worst_runs
 from ocucb.policies import KLUCBPlus
 from ocucb.theory.confidence import confidence_alpha
@@ -57,7 +57,7 @@ def check_pulls(effort: Effort, *, waiting: bool = True) -> Finding:
                 worst = max(worst, ratio)
         rows.append((str(setting), f"{setting.bad_luck:g}", f"{most:.3f}"))
     return Finding(
-        Verdict.FAILS if worst > 1.0 else Verdict.HOLDS,
+        Conclusion.FAILS if worst > 1.0 else Conclusion.HOLDS,
         f"T_i(n) is at most {worst:.3f} times τ_i + τ_Δ; in {needed} cases it is above τ_i alone.",
         counterexample=example if worst > 1.0 else "",
         tables=(Table("T_i(n) over τ_i + τ_Δ", ("setting", "best arm too low by", "largest"), tuple(rows)),),

@@ -20,7 +20,7 @@ from ocucb.lab.problem import Problem
 from ocucb.lab.shard import Shard
 from ocucb.noise import Gaussian
 from ocucb.paper import evidence
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import lower_bound_regret, lower_bound_testing
 from ocucb.paper.evidence import ALARM, Interval
 from ocucb.policies import POLICIES, Policy
@@ -83,11 +83,11 @@ class Trial(NamedTuple):
     first: Interval
     seconds: list[Interval]
 
-    def verdict(self) -> Verdict:
+    def conclusion(self) -> Conclusion:
         every = [self.first, *self.seconds]
         if any(ratio.low >= 1.0 for ratio in every):
-            return Verdict.HOLDS
-        return Verdict.FAILS if all(ratio.high < 1.0 for ratio in every) else Verdict.OPEN
+            return Conclusion.HOLDS
+        return Conclusion.FAILS if all(ratio.high < 1.0 for ratio in every) else Conclusion.OPEN
 
     def words(self) -> str:
         return f"{self.first.value:.3g}; {max(ratio.value for ratio in self.seconds):.3g}"
@@ -109,28 +109,34 @@ def run_policies(effort: Effort, *, sides: Callable[[Means, int], Sides] = print
     cases = effort.pick(SMALL, SMALL + LARGE)
     runs = effort.pick(300, 1000)
     of = len(POLICIES) * sum(1 + int(np.count_nonzero(gaps(means))) for means, _ in cases)
-    rows, verdicts, example = [], [], ""
+    rows, conclusions, example = [], [], ""
     least = math.inf
     for name in POLICIES:
         trials = [measure(build(name, n), means, n, sides(means, n), runs, effort.seed, of) for means, n in cases]
         rows.append((name, *(trial.words() for trial in trials)))
         for trial, (means, n) in zip(trials, cases, strict=True):
-            verdicts.append(trial.verdict())
+            conclusions.append(trial.conclusion())
             least = min(least, max(trial.first.value, *(ratio.value for ratio in trial.seconds)))
-            if trial.verdict() is Verdict.FAILS:
+            if trial.conclusion() is Conclusion.FAILS:
                 example = example or (
                     f"{name}, n = {n}, means {means}: regret over right-hand side at most {trial.first.high:.3g} in "
                     f"statement 1 and {max(ratio.high for ratio in trial.seconds):.3g} in statement 2"
                 )
-    worst = Verdict.FAILS if Verdict.FAILS in verdicts else Verdict.OPEN if Verdict.OPEN in verdicts else Verdict.HOLDS
+    worst = (
+        Conclusion.FAILS
+        if Conclusion.FAILS in conclusions
+        else Conclusion.OPEN
+        if Conclusion.OPEN in conclusions
+        else Conclusion.HOLDS
+    )
     table = Table(
         "Regret over right-hand side: statement 1; statement 2 at the alternative where it is largest",
         ("policy", *(f"gaps {', '.join(f'{gap:g}' for gap in gaps(means))}; n = {n}" for means, n in cases)),
         tuple(rows),
     )
-    held = verdicts.count(Verdict.HOLDS)
+    held = conclusions.count(Conclusion.HOLDS)
     outcome = (
-        f"The intervals show that one of the two statements holds in {held} of {len(verdicts)} pairs of a "
+        f"The intervals show that one of the two statements holds in {held} of {len(conclusions)} pairs of a "
         f"policy and means ({runs:,} runs each). The larger of the two ratios is {least:.3g} or more."
     )
     return Finding(worst, outcome, ALARM, example, (table,))
@@ -228,12 +234,12 @@ def run_two_arms(effort: Effort, *, constants: tuple[float, float] = (0.25, 0.5)
     )
     least = min(one.ratio for one in corners)
     example = next((one.words for one in corners if one.ratio + 2.0 * abs(one.ratio - one.rough) < 1.0), "")
-    verdict = Verdict.FAILS if example else Verdict.HOLDS if least >= 1.0 else Verdict.OPEN
+    conclusion = Conclusion.FAILS if example else Conclusion.HOLDS if least >= 1.0 else Conclusion.OPEN
     outcome = (
         f"{len(corners)} pairs of gap and n, and all policies whatever: one that stays below statement 1's side has at "
         f"least {least:.3g} times statement 2's side on the alternative."
     )
-    return Finding(verdict, outcome, 0.0, example, (table,), (chart,))
+    return Finding(conclusion, outcome, 0.0, example, (table,), (chart,))
 
 
 CHECKS: tuple[Check, ...] = (

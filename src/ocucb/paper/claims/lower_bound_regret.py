@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Wrong
-from ocucb.paper.claims.lower_bound_testing import TestingInstance, instances, verdict_of
+from ocucb.paper.claims.lower_bound_testing import TestingInstance, conclusion_of, instances
 from ocucb.theory import effective_arms, gaps, lower_bound_alternative
 
 
@@ -50,7 +50,7 @@ def run_factor(effort: Effort, *, probability: Callable[[Fraction], Fraction] = 
         f"{len(ratios):,} instances, as exact fractions: the left-hand side is from {min(ratios)} to {max(ratios)} "
         "times the right-hand side."
     )
-    return Finding(verdict_of(example), outcome, 0.0, example, (table,))
+    return Finding(conclusion_of(example), outcome, 0.0, example, (table,))
 
 
 def no_logarithm(one: TestingInstance) -> float:
@@ -98,7 +98,7 @@ def run_last(
         f"left. They never differ by less than {least:.2g} of the left, so rounding decides nothing."
     )
     example = max(broken)[2] if broken else ""
-    return Finding(verdict_of(example), outcome, 0.0, example, (table,))
+    return Finding(conclusion_of(example), outcome, 0.0, example, (table,))
 
 
 CHECKS: tuple[Check, ...] = (

@@ -28,7 +28,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.theory import effective_arms, gaps, lower_bound_condition
 
 GAPS = (
@@ -86,9 +86,9 @@ def instances(effort: Effort) -> tuple[TestingInstance, ...]:
     )
 
 
-def verdict_of(example: str) -> Verdict:
+def conclusion_of(example: str) -> Conclusion:
     """Return that a statement with a counterexample fails, and one without holds."""
-    return Verdict.FAILS if example else Verdict.HOLDS
+    return Conclusion.FAILS if example else Conclusion.HOLDS
 
 
 # The assumption
@@ -120,7 +120,7 @@ def run_assumption(effort: Effort, *, asked: Callable[[Fraction], bool] = every_
     met = sum(first != "none" for _, first in rows)
     table = Table("The first power of 2 that meets the condition", ("gaps", "n"), tuple(rows[: len(GAPS)]))
     outcome = f"Of {len(rows)} sets of means, {met} meet the condition at some n."
-    return Finding(verdict_of(never), outcome, 0.0, never, (table,))
+    return Finding(conclusion_of(never), outcome, 0.0, never, (table,))
 
 
 # From relative entropy to probability
@@ -191,7 +191,7 @@ def run_testing(
         if example
         else f"The logarithm of what is ensured exceeds that of what is wanted by {least:.4g}/k or more."
     )
-    return Finding(verdict_of(example), outcome, 0.0, example, charts=(_chart(ensured, wanted, share),))
+    return Finding(conclusion_of(example), outcome, 0.0, example, charts=(_chart(ensured, wanted, share),))
 
 
 def _chart(
@@ -233,7 +233,7 @@ def run_markov(effort: Effort, *, share: float = 0.25) -> Finding:
         f"{count:,} instances. log(1/y) is below log n by {first:.3g} or more, as Δ² ≤ 1 < k log n, and δ is "
         f"{second:.3g} times the bound before it, or more (k is 2 or more)."
     )
-    return Finding(verdict_of(example), outcome, 0.0, example, (table,))
+    return Finding(conclusion_of(example), outcome, 0.0, example, (table,))
 
 
 CHECKS: tuple[Check, ...] = (

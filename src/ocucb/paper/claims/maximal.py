@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, proportion
 from ocucb.paper.walks import GAUSSIAN, NAMES, UNIFORM, running_peaks
 from ocucb.theory.concentration import maximal_bound
@@ -53,7 +53,7 @@ def check_maximal(effort: Effort, *, statement: Bound = maximal_bound) -> Findin
         hits = [int(np.count_nonzero(peaks[:, ROUNDS.index(n)] >= x * math.sqrt(n))) for n, x in cells]
         measured[noise] = [proportion(hit, runs, of=len(MEASURED) * len(cells)) for hit in hits]
     everything = [interval for noise in MEASURED for interval in measured[noise]]
-    verdict = at_most(everything, limits * len(MEASURED))
+    conclusion = at_most(everything, limits * len(MEASURED))
 
     largest = effort.pick(256, 1024)  # up to there no bound is too small for a float
     ratios = {n: rademacher_log_peaks(n) - np.log(statement(np.arange(1, n + 1), n)) for n in range(1, largest + 1)}
@@ -67,7 +67,7 @@ def check_maximal(effort: Effort, *, statement: Bound = maximal_bound) -> Findin
         for noise in MEASURED
     }
     return Finding(
-        Verdict.FAILS if broken else verdict,
+        Conclusion.FAILS if broken else conclusion,
         f"Rademacher steps, exactly, for every n ≤ {largest} and every ε, come closest at {exact}. "
         + " ".join(f"{NAMES[noise]} steps do at {_cell(*closest[noise])}." for noise in MEASURED),
         ALARM,

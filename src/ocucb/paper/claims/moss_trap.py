@@ -13,7 +13,7 @@ from ocucb.lab.chart import Chart, Line
 from ocucb.lab.fastest import play_where_fastest
 from ocucb.lab.problem import Problem, moss_trap, worst_case
 from ocucb.lab.shard import Shard
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_least, at_most, mean_interval, proportion
 from ocucb.paper.paired import change, format_percent
 from ocucb.paper.regrets import format_interval, quotient, without_warning
@@ -67,16 +67,16 @@ def check_trap(effort: Effort, *, algorithm: Callable[[], Policy] = ocucb_n) -> 
         played |= {(name, arms): _play(policy, arms, n, runs, effort.seed) for name, policy in policies.items()}
         moss, other = played["MOSS", arms].misjudged, played["OCUCB-n", arms].misjudged
         shares[arms] = proportion(int((moss & ~other).sum()), int((moss ^ other).sum()), len(sizes))
-    verdict = at_least(shares.values(), [0.5] * len(shares))
+    conclusion = at_least(shares.values(), [0.5] * len(shares))
     worst = min(shares, key=lambda arms: shares[arms].high)
     chances = {key: proportion(int(runs.misjudged.sum()), len(runs.misjudged)) for key, runs in played.items()}
     return Finding(
-        verdict,
+        conclusion,
         " ".join(_sentence(arms, shares[arms], chances, played) for arms in sizes),
         ALARM,
         f"K = {worst}, n = {ROUNDS * worst**3}: where just one of the two settles on the second best arm, it is MOSS "
         f"in a share {format_interval(shares[worst])} of the runs only."
-        if verdict is Verdict.FAILS
+        if conclusion is Conclusion.FAILS
         else "",
         (_table(played, chances),),
         (_chart(chances),),
@@ -111,17 +111,17 @@ def check_regret(
         means = (f"{one.mean():.0f}" for one in regret)
         rows.append((str(arms), str(n), str(runs), *means, format_percent(more)))
     grown = quotient(ratios[max(sizes)], ratios[min(sizes)])
-    verdict = at_least([grown], [1.0])
+    conclusion = at_least([grown], [1.0])
     words = (
         f"On {problem(min(sizes)).name} and the like, from K = {min(sizes)} to {max(sizes)} MOSS's regret over that of "
         f"OCUCB-n changes by a factor of {format_interval(grown)}"
     )
     return Finding(
-        verdict,
+        conclusion,
         f"{words}: {', '.join(f'{format_interval(ratio)} at K = {arms}' for arms, ratio in ratios.items())}. A price "
         "of order K against K log K would make it grow like K/log K, but only where settling is most of the regret.",
         ALARM,
-        f"{words}, where 1 or more is claimed." if verdict is Verdict.FAILS else "",
+        f"{words}, where 1 or more is claimed." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 "Mean regret at n = 16 K³ on the same rewards",
@@ -140,15 +140,15 @@ def check_zero(effort: Effort, *, algorithm: Callable[[int], Policy] = rho_zero)
         n = ROUNDS * arms**3
         regret = [_play(policy, arms, n, runs, effort.seed).regret for policy in (algorithm(n), ocucb_n())]
         changes[arms] = change(regret[0], regret[1], len(sizes))
-    verdict = at_most(changes.values(), [SIMILAR] * len(sizes))
+    conclusion = at_most(changes.values(), [SIMILAR] * len(sizes))
     worst = max(changes, key=lambda arms: changes[arms].low)
     told = [f"{format_percent(moved)} at K = {arms}" for arms, moved in changes.items()]
     return Finding(
-        verdict,
+        conclusion,
         f"Mean regret with ρ = 0 against ρ = 1/2, on the same rewards: {'; '.join(told)}.",
         ALARM,
         f"moss_trap({worst}), n = {ROUNDS * worst**3}: {format_percent(changes[worst])} against ρ = 1/2."
-        if verdict is Verdict.FAILS
+        if conclusion is Conclusion.FAILS
         else "",
     )
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, proportion
 from ocucb.paper.runs import optimistic_prefixes
 from ocucb.theory.concentration import log_line_survival
@@ -55,17 +55,17 @@ def first_optimist_tail(effort: Effort, shared: bool = False) -> Finding:
         seen = [k for k, value in enumerate(y) if value > 0.0]
         lines.append(Line(f"η = {eta:g}", [x[k] for k in seen], [y[k] for k in seen]))
         lines.append(Line(f"(1 - p)^(j - 2), η = {eta:g}", x, [(1.0 - member.value) ** m for m in reach], bound=True))
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     worst = max(range(len(limits)), key=lambda k: measured[k].low - limits[k])
     return Finding(
-        verdict,
+        conclusion,
         f"P(J > j) over (1 - p/2)^(j - 2), p the measured probability that an arm is in Φ, n = {n}: at most "
         f"{max(one.value / limit for one, limit in zip(measured, limits, strict=True)):.2f} for j = "
         f"3 to {NEVER + reach[-1]} and η = 1.1, 2, 4. It falls like (1 - p)^(j - 2), as for independent arms.",
         false_alarm=ALARM,
         counterexample=(
             f"P(J > {NEVER + reach[worst % len(reach)]}) >= {measured[worst].low:.4f}, limit {limits[worst]:.4f}"
-            if verdict is Verdict.FAILS
+            if conclusion is Conclusion.FAILS
             else ""
         ),
         tables=(
@@ -131,12 +131,12 @@ def rivals_tail(
                 measured.append(exact)
                 limits.append(bound(over, p))
                 cases.append(f"K = {arms}, {name}, i = {arm + 1}, ρ = {rho:g}, p = {p:g}")
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     order = sorted(range(len(limits)), key=lambda k: limits[k] - measured[k].value)
     exceeded = [k for k, limit in enumerate(limits) if measured[k].low > limit]
     rows = [(cases[k], f"{measured[k].value:.6g}", f"{limits[k]:.6g}") for k in exceeded[:1] + order[:7]]
     return Finding(
-        verdict,
+        conclusion,
         f"{len(limits)} cases computed exactly: the probability exceeds its bound in {len(exceeded)}. Smallest bound "
         f"minus probability: {limits[order[0]] - measured[order[0]].value:.4g} ({cases[order[0]]}).",
         counterexample=(
@@ -179,14 +179,16 @@ def rivals_missing(effort: Effort, factor: float = 3.0) -> Finding:
             measured.append(c * p * arms * float(np.sum(chances / (1.0 + c * count))))
             cases.append(f"K = {arms}, equal gaps, p = {p:g}, c = {c:.3g}")
     worst = int(np.argmax(measured))
-    verdict = Verdict.FAILS if measured[worst] > factor else Verdict.HOLDS
+    conclusion = Conclusion.FAILS if measured[worst] > factor else Conclusion.HOLDS
     order = np.argsort(measured)[::-1][:8].tolist()
     rows = [(cases[k], f"{measured[k]:.4f}") for k in order]
     return Finding(
-        verdict,
+        conclusion,
         f"{len(cases)} cases computed exactly: c p k_i E[1/K_i] is at most {measured[worst]:.4f} ({cases[worst]}), "
         f"where {factor:g} is allowed.",
-        counterexample=f"{cases[worst]}: {measured[worst]:.4f}, above {factor:g}" if verdict is Verdict.FAILS else "",
+        counterexample=f"{cases[worst]}: {measured[worst]:.4f}, above {factor:g}"
+        if conclusion is Conclusion.FAILS
+        else "",
         tables=(Table("The largest", ("case", "c p k_i E[1/K_i]"), tuple(rows)),),
     )
 

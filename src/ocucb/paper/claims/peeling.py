@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.theory.peeling import peeling_bound, peeling_bound_printed, peeling_rate, peeling_sum
 
 Bound = Callable[[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike], Floats]
@@ -88,12 +88,12 @@ def run(effort: Effort, *, bound: Bound = peeling_bound_printed) -> Finding:
     if failed:
         region = border(bound)
         failed = example(bound, PLAIN) or failed
-        return Finding(Verdict.FAILS, told(region, size), 0.0, failed, (region, table), (chart,))
+        return Finding(Conclusion.FAILS, told(region, size), 0.0, failed, (region, table), (chart,))
     if ties:
-        return Finding(Verdict.OPEN, f"{ties} of {size} are too close to call.", 0.0, "", (table,), (chart,))
+        return Finding(Conclusion.OPEN, f"{ties} of {size} are too close to call.", 0.0, "", (table,), (chart,))
     peak = max(max(row) for row in worst)
     outcome = f"The series stays below the bound at all {size}; it reaches {peak:.4f} of it. The proof is three lines."
-    return Finding(Verdict.HOLDS, outcome, 0.0, "", (table,), (chart,))
+    return Finding(Conclusion.HOLDS, outcome, 0.0, "", (table,), (chart,))
 
 
 def by_case(grid: Grid, ratio: Floats) -> list[float]:
@@ -182,12 +182,12 @@ def run_order(effort: Effort, *, order: Callable[[float], float] = printed_order
             f"ρ = 1, λ = ∞, x = 1: the first term of the series is η/e and min{{...}} is 1, so the constant is at "
             f"least (η/e) / {order(eta):.4g} at η = {eta:g}, and without limit beyond"
         )
-        return Finding(Verdict.FAILS, outcome, 0.0, failed, tables, charts)
-    verdict = Verdict.HOLDS if max(enough) <= ORDER * (1.0 - SLACK) else Verdict.OPEN
+        return Finding(Conclusion.FAILS, outcome, 0.0, failed, tables, charts)
+    conclusion = Conclusion.HOLDS if max(enough) <= ORDER * (1.0 - SLACK) else Conclusion.OPEN
     outcome = (
         f"The constant needed is at most {max(enough):.3f} at {len(tried) * grid.x.size:,} points; 3 + 1/e is proved."
     )
-    return Finding(verdict, outcome, 0.0, "", tables, charts)
+    return Finding(conclusion, outcome, 0.0, "", tables, charts)
 
 
 def order_picture(tried: Sequence[float], needed: Sequence[float], ends: tuple[float, float]) -> Chart:

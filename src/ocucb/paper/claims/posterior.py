@@ -13,7 +13,7 @@ from ocucb.compiled import Floats, Parameters, kernel
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import bernoulli_rare, linear_gaps, mixed_gaps, worst_case
 from ocucb.noise import Gaussian
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
 from ocucb.paper.paired import change, format_percent
 from ocucb.paper.regrets import regrets
@@ -42,7 +42,7 @@ def check_factor(effort: Effort, *, factor: Callable[[Floats], Floats] = missing
     at = int(outside.argmax())
     rate = 1.0 - logs / levels
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"-log P(Z ≥ √(2L)) is {rate[0]:.2f} L at L = 1 and {rate[-1]:.5f} L at L = 10⁴: the right rate. P(Z ≥ √(2L)) "
         f"is {math.exp(logs[0]):.3f} exp(-L) at L = 1 and {math.exp(logs[-1]):.5f} exp(-L) at L = 10⁴: a factor that "
         "goes to 0. Divided by the factor named, it is "
@@ -123,16 +123,16 @@ def check_posterior(effort: Effort, *, algorithm: Callable[[], Policy] = posteri
         rows.append(
             (problem.name, str(count), f"{base.mean():.1f}", f"{regret.mean():.1f}", format_percent(changes[-1]))
         )
-    verdict = at_most(changes, [0.0] * len(problems))
+    conclusion = at_most(changes, [0.0] * len(problems))
     worst = max(range(len(problems)), key=lambda k: changes[k].value)
     values = [interval.value for interval in changes]
     case = f"{problems[worst].name}, n = {n}: {format_percent(changes[worst])}"
     return Finding(
-        verdict,
+        conclusion,
         f"Mean regret changes by {100 * min(values):+.1f}% to {100 * max(values):+.1f}% against KL-UCB. Least "
         f"improved: {case}.",
         ALARM,
-        f"{case}." if verdict is Verdict.FAILS else "",
+        f"{case}." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 f"Mean regret at n = {n}",

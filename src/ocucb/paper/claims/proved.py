@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ocucb.errors import OcucbError
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.intervals import (
     Ball,
     Box,
@@ -39,23 +39,23 @@ def prove(parts: Sequence[Part]) -> Finding:
     try:
         found = [cover(part.margin, part.box) for part in parts]
     except OcucbError as problem:
-        return Finding(Verdict.OPEN, str(problem))
+        return Finding(Conclusion.OPEN, str(problem))
     rows = [(part.says, _words(part.box), str(one.boxes), _state(one)) for part, one in zip(parts, found, strict=True)]
     table = Table("What was covered", ("inequality", "range", "boxes", "state"), tuple(rows))
     false = [(part, one.left) for part, one in zip(parts, found, strict=True) if one.left is not None and one.below]
     if false:
         part, left = false[0]
         return Finding(
-            Verdict.FAILS,
+            Conclusion.FAILS,
             f"It is false: {part.says} does not hold.",
             counterexample=f"{part.says}: not so in the middle of {_words(left or part.box)}",
             tables=(table,),
         )
     missing = [part.says for part, one in zip(parts, found, strict=True) if one.left is not None]
     if missing:
-        return Finding(Verdict.OPEN, f"Not proved: {'; '.join(missing)}.", tables=(table,))
+        return Finding(Conclusion.OPEN, f"Not proved: {'; '.join(missing)}.", tables=(table,))
     boxes = sum(one.boxes for one in found)
-    return Finding(Verdict.PROVED, f"Proved, by {boxes} boxes that cover the whole range.", tables=(table,))
+    return Finding(Conclusion.PROVED, f"Proved, by {boxes} boxes that cover the whole range.", tables=(table,))
 
 
 def _words(box: Box) -> str:

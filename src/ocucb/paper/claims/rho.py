@@ -11,7 +11,7 @@ import numpy as np
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most
 from ocucb.paper.paired import change, format_percent, size
 from ocucb.paper.regrets import format_power, regrets, without_warning
@@ -123,18 +123,18 @@ def check_sensitivity(
         for regime, regret in played.items()
     }
     sizes = [size(moved) for row in changes.values() for moved in row]
-    verdict = at_most(sizes, [sensitive] * of)
-    if verdict is Verdict.HOLDS and not exhaustive:
-        verdict = Verdict.OPEN
+    conclusion = at_most(sizes, [sensitive] * of)
+    if conclusion is Conclusion.HOLDS and not exhaustive:
+        conclusion = Conclusion.OPEN
     worst = max(changes, key=lambda regime: size(changes[regime][-1]).low)
     case = _case(worst, played[worst], changes[worst][-1], rhos)
     low, high = (extreme(row[-1].value for row in changes.values()) for extreme in (min, max))
     return Finding(
-        verdict,
+        conclusion,
         f"From ρ = {rhos[0]:g} to {rhos[-1]:g} mean regret changes by {100 * low:+.1f}% to {100 * high:+.1f}%, where "
         f"{100 * sensitive:g}% is called sensitive. Furthest from 0: {case}",
         ALARM,
-        f"Arms and their gaps: {_arms(worst.problem)}. {case}" if verdict is Verdict.FAILS else "",
+        f"Arms and their gaps: {_arms(worst.problem)}. {case}" if conclusion is Conclusion.FAILS else "",
         (_table(played, changes, rhos),),
         (_chart(played, rhos, sensitive),),
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.problem import linear_gaps, mixed_gaps, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Wrong
 from ocucb.paper.evidence import ALARM, at_most
 from ocucb.paper.paired import change, format_percent
 from ocucb.paper.regrets import format_power, regrets
@@ -43,7 +43,7 @@ def check_bounds(effort: Effort, *, effective: Callable[[npt.ArrayLike, float], 
             example = f"log n = {log:.4g}, gap {gap[below][k]:.4g} of {gap.size} arms: {ours[k]:.4g} and {known[k]:.4g}"
         low, high = min(low, float(apart.min())), max(high, float((apart - math.log(log)).max()))
     return Finding(
-        Verdict.FAILS if example else Verdict.HOLDS,
+        Conclusion.FAILS if example else Conclusion.HOLDS,
         f"Over {count:,} arms the logarithm of Theorem 1 at ρ = 1 minus that of OCUCB is between {low:.3g} and "
         f"log log n plus {high:.1e}.",
         counterexample=example,
@@ -67,14 +67,14 @@ def check_regret(effort: Effort, *, algorithm: Callable[[float, float], Policy] 
     for problem in (mixed_gaps(), linear_gaps(10), worst_case(10, 0.3), worst_case(2, 0.3)):
         mine, known = (regrets(one, problem, (n,), runs, effort.seed)[:, 0] for one in (algorithm(1.1, 1.0), OCUCB(n)))
         changes[problem.name] = change(mine, known, 4)
-    verdict = at_most(changes.values(), [2.0] * len(changes))
+    conclusion = at_most(changes.values(), [2.0] * len(changes))
     worst = max(changes, key=lambda name: changes[name].low)
     told = "; ".join(f"{name} {format_percent(moved)}" for name, moved in changes.items())
     return Finding(
-        verdict,
+        conclusion,
         f"Mean regret with ρ = 1 over that of OCUCB at n = {format_power(n)}: {told}.",
         ALARM,
-        f"{worst}, n = {format_power(n)}: {format_percent(changes[worst])}." if verdict is Verdict.FAILS else "",
+        f"{worst}, n = {format_power(n)}: {format_percent(changes[worst])}." if conclusion is Conclusion.FAILS else "",
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims.decomposition import Times, random_times
 from ocucb.paper.runs import Run, settings, unlucky_settings, worst_runs
 from ocucb.theory.confidence import confidence_alpha, confidence_beta
@@ -45,7 +45,7 @@ def check_confidence(effort: Effort, *, mean: Callable[[Floats], float] = arithm
             example = f"s = {own:.6g}, ρ = {rho:.4g}, pulls {', '.join(f'{one:g}' for one in pulls)}: {ratio:.6g} times"
     fails = worst > 1.0 + 1e-12
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"Σ over A_2 is at most {worst:.6f} times what it is with ω in place of each T_j.",
         counterexample=example if fails else "",
     )
@@ -74,7 +74,7 @@ def check_tapes(effort: Effort, *, counted: bool = True) -> Finding:
                 worst = max(worst, most)
         rows.append((str(setting), f"{setting.bad_luck:g}", f"{most:.4f}" if most else "no such Δ_J"))
     return Finding(
-        Verdict.FAILS if example else Verdict.HOLDS,
+        Conclusion.FAILS if example else Conclusion.HOLDS,
         f"In {states:,} states Σ_j min{{s, T_j^ρ s^(1-ρ)}} is at most {worst:.4f} times what it is with ω.",
         counterexample=example,
         tables=(Table("With T_j over with ω_j", ("setting", "best arm too low by", "largest"), tuple(rows)),),
@@ -115,7 +115,7 @@ def check_blocks(effort: Effort, *, constant: float = CONSTANT) -> Finding:
         rows.append((kind, f"{most:.4f}"))
     fails = worst > constant
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"The left side is at most {worst:.3f} times Σ √(1 + log(b_j)/Δ_j²) ({example}); {constant:g} is enough by the "
         "reasons given, for all gaps.",
         counterexample=f"{example}: {worst:.4f} times, allowed {constant:g}" if fails else "",

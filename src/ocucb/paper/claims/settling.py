@@ -11,7 +11,7 @@ import numpy as np
 
 from ocucb.compiled import Floats, Integers
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval, proportion
 from ocucb.paper.runs import arm_tape, optimistic_prefixes
 from ocucb.theory.gaps import effective_arms
@@ -144,10 +144,10 @@ def settling(effort: Effort, power: float = 2.0) -> Finding:
         for name in dict.fromkeys(name for name, _ in worst):
             line = sorted((1.0 / gap, found[2]) for (other, gap), found in worst.items() if other == name)
             lines.append(Line(f"η = {eta:g}, {name}", [x for x, _ in line], [y for _, y in line]))
-    verdict = at_most(measured, limits)
+    conclusion = at_most(measured, limits)
     at = max(range(len(limits)), key=lambda k: measured[k].value / limits[k])
     return Finding(
-        verdict,
+        conclusion,
         f"E[τ_i] and E[J τ_i] reach {measured[at].value / limits[at]:.2f} of the bound with explicit constants, over "
         f"{len(limits)} cases; over 1 + log(b_i)/Δ_i² they reach {reached[0]:.0f} and {reached[1]:.0f}. That bound is "
         f"at most {allowed[0]:.0f} and {allowed[1]:.0f} times 1 + log(b_i)/Δ_i² in any problem with these η and p as "
@@ -155,7 +155,7 @@ def settling(effort: Effort, power: float = 2.0) -> Finding:
         false_alarm=ALARM,
         counterexample=(
             f"{cases[at]}: {measured[at].value:.1f} (at least {measured[at].low:.1f}), bound {limits[at]:.1f}"
-            if verdict is Verdict.FAILS
+            if conclusion is Conclusion.FAILS
             else ""
         ),
         tables=(

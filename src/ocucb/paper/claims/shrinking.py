@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ocucb.compiled import Parameters, kernel
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import Problem, linear_gaps, mixed_gaps, moss_trap, worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import small_eta
 from ocucb.paper.evidence import ALARM, Interval, at_most
 from ocucb.paper.paired import change, format_percent
@@ -101,19 +101,19 @@ def check_improvement(
     averages = {name: _average(row) for name, row in changes.items()}
     every = [one for row in changes.values() for one in row]
     limits = [0.0] * len(every) + [-significant] * len(averages)
-    verdict = at_most([*every, *averages.values()], limits)
+    conclusion = at_most([*every, *averages.values()], limits)
     name, worst = max(
         ((name, k) for name in variants for k in range(len(cases))), key=lambda at: changes[at[0]][at[1]].value
     )
     problem, _, m = cases[worst]
     case = f"{name}, {problem.name}, n = {format_power(m)}: {format_percent(changes[name][worst])}"
     return Finding(
-        verdict,
+        conclusion,
         "Mean regret over that of the printed algorithm, on average over the problems: "
         + "; ".join(f"{name} {format_percent(average)}" for name, average in averages.items())
         + f". Least improved: {case}.",
         ALARM,
-        f"{case}; η = {ETA}, ρ = {rho:g}." if verdict is Verdict.FAILS else "",
+        f"{case}; η = {ETA}, ρ = {rho:g}." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 f"Change of mean regret on the same rewards, η = {ETA}, ρ = {rho:g}",
@@ -147,17 +147,17 @@ def check_explosion(effort: Effort, *, algorithm: Algorithm = no_log_t) -> Findi
     }
     of = len(played) * len(rhos)
     changes = {problem: [change(regret[rho], regret[1.0], of) for rho in rhos] for problem, regret in played.items()}
-    verdict = at_most([one for row in changes.values() for one in row], [EXPLODES] * of)
+    conclusion = at_most([one for row in changes.values() for one in row], [EXPLODES] * of)
     worst = max(changes, key=lambda problem: max(one.value for one in changes[problem]))
     at = max(range(len(rhos)), key=lambda k: changes[worst][k].value)
     rise = format_percent(changes[worst][at])
     case = f"{worst.name}, n = {format_power(cases[worst][0])}, from ρ = 1 to {rhos[at]:g}: {rise}"
     return Finding(
-        verdict,
+        conclusion,
         f"Most regret over that at ρ = 1: {case}. The guarantee's factor 1/(2ρ - 1) is 1 there, 50 at ρ = "
         "0.51 and infinite at 1/2.",
         ALARM,
-        f"{case}." if verdict is Verdict.FAILS else "",
+        f"{case}." if conclusion is Conclusion.FAILS else "",
         (
             Table(
                 f"Change of mean regret from ρ = 1 on the same rewards, t for t log t, η = {ETA}",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
 from ocucb.lab.problem import worst_case
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 from ocucb.paper.evidence import ALARM, at_most, mean_interval
 from ocucb.paper.regrets import decades, format_interval, format_power, regrets, without_warning
 from ocucb.paper.slopes import slope
@@ -50,12 +50,12 @@ def check_small_eta(effort: Effort, *, algorithms: Mapping[str, Callable[[], Pol
         for name, regret in played.items()
     }
     last = {name: steps[name][-1] for name in algorithms}
-    failed = at_most(last.values(), [NEARER] * len(last)) is Verdict.FAILS
+    failed = at_most(last.values(), [NEARER] * len(last)) is Conclusion.FAILS
     worst = max(last, key=lambda name: last[name].low)
     window = f"from n = {format_power(checkpoints[-2])} to {format_power(checkpoints[-1])}"
     ends = {name: mean_interval(regret[:, -1]).value for name, regret in played.items()}
     return Finding(
-        Verdict.FAILS if failed else Verdict.OPEN,
+        Conclusion.FAILS if failed else Conclusion.OPEN,
         f"Regret per unit of log n over Lai and Robbins' slope, {window}: "
         + "; ".join(f"{name}: {format_interval(interval)}" for name, interval in last.items())
         + f". At n = {format_power(checkpoints[-1])} regret is "

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ocucb.compiled import Floats, Integers
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import settling
 from ocucb.paper.runs import Run, settings, worst_runs
 from ocucb.policies import Greedy, Uniform
@@ -54,12 +54,12 @@ def rivals(effort: Effort, weight: Callable[[float], float] = chase_constant) ->
                     f"T_i = {pulls[arm]:.0f}: Δ_i² Σ_j min{{T_i, T_j^ρ T_i^(1-ρ)}} / K_i = {room:.6g}"
                 )
         rows.append((f"{eta:g}", f"{rho:g}", f"{c:.4g}", f"{smallest - 1.0:.3g}"))
-    verdict = Verdict.HOLDS if least >= 1.0 else Verdict.FAILS
+    conclusion = Conclusion.HOLDS if least >= 1.0 else Conclusion.FAILS
     return Finding(
-        verdict,
+        conclusion,
         f"Δ_i² Σ_j min{{T_i, T_j^ρ T_i^(1-ρ)}} / K_(i,ρ) is never below 1 + ({least - 1.0:.3g}) in these states; from "
         "1 on, B_i(t-1) <= B_i for t <= n.",
-        counterexample=example if verdict is Verdict.FAILS else "",
+        counterexample=example if conclusion is Conclusion.FAILS else "",
         tables=(Table("Smallest excess over 1", ("η", "ρ", "c_η", "Δ_i² Σ_j min{...} / K_i - 1"), tuple(rows)),),
     )
 
@@ -121,7 +121,7 @@ def settled_on_tapes(effort: Effort, confidences: Confidences = tape_confidence,
                 )
         rows.append((*cells, f"{highest:.4f}" if highest > -math.inf else "none"))
     return Finding(
-        Verdict.FAILS if total[1] or total[3] else Verdict.HOLDS,
+        Conclusion.FAILS if total[1] or total[3] else Conclusion.HOLDS,
         f"T_i >= τ_i in {total[0]} pairs of a state and an arm; in {total[1]} of them i is chosen with "
         f"γ_i >= μ_i + Δ_i/2. In {total[2]} of them no optimist is behind; in {total[3]} of these γ_i >= μ_i + Δ_i/2.",
         counterexample=example,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Check, Effort, Finding, Nature, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Nature, Table, Wrong
 
 ROUNDING = 1e-9
 KINDS = {"equal": 0.0, "near": 0.7, "spread": 4.0, "one, and twice as far": 0.0}
@@ -80,7 +80,7 @@ def judge(effort: Effort, purpose: int, ratio: Callable[[Outcome], float], says:
             worst, example = value, f"{one}: {_number(value)} times"
     fails = worst > 1.0 + ROUNDING
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"In {count:,} outcomes the left side is at most {_number(worst)} times the right: {says}.",
         counterexample=example if fails else "",
         tables=(Table("Left over right, the largest", tuple(KINDS), (tuple(map(_number, most.values())),)),),
@@ -146,7 +146,7 @@ def check_split(effort: Effort, *, power: float = 2.0) -> Finding:
             example = f"{values}, β {wait.round(1).tolist()} with probabilities {weight.round(4).tolist()}"
     fails = worst > 1.0 + ROUNDING
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"Over {count:,} distributions the left side is at most {worst:.4f} times the right.",
         counterexample=f"{example}: {worst:.4g} times" if fails else "",
     )
@@ -156,7 +156,7 @@ def check_root(effort: Effort) -> Finding:
     """Find a distribution for which no constant puts √E[Y] below E[√Y]."""
     rows = [(f"{p:g}", f"{math.sqrt(1.0 / p):.4g}", "1", f"{p**-0.5:.4g}") for p in (0.1, 1e-2, 1e-4, 1e-8)]
     return Finding(
-        Verdict.FAILS,
+        Conclusion.FAILS,
         "If |A_2| β is 1/p² with probability p, and 0 otherwise, √E is 1/√p and E√ is 1, so that no constant will do.",
         counterexample="|A_2| β = 10⁸ with probability 10⁻⁴, else 0: √E[|A_2| β] = 100, E[√(|A_2| β)] = 1",
         tables=(Table("Y = 1/p² with probability p, else 0", ("p", "√E[Y]", "E[√Y]", "ratio"), tuple(rows)),),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.claims import chase, decomposition, peeling, stopping
 from ocucb.paper.claims.finite_time import problems, without_logarithm
 from ocucb.paper.conc2.grid import points, sandwich
@@ -57,7 +57,7 @@ def power_and_logarithm(effort: Effort, *, rhos: Sequence[float] = RHOS) -> Find
     value, rho, log = worst
     holds = value <= 2.0 * (1.0 + SLACK)
     return Finding(
-        Verdict.HOLDS if holds else Verdict.FAILS,
+        Conclusion.HOLDS if holds else Conclusion.FAILS,
         f"The largest value is {value:.6g}, at ρ = {rho:g} and log(1/a) = {log:.4g}.",
         counterexample="" if holds else f"ρ = {rho:g}, a = exp(-{log:g}): {value:.4g}",
         tables=(Table("The largest over a", ("ρ", "value", "at log(1/a)"), tuple(rows)),),
@@ -101,9 +101,9 @@ def series(effort: Effort, *, bound: Series = uniform_peeling_bound) -> Finding:
         rows.append((f"{eta:g}", f"{ratio[k]:.4f}", f"{rho[k]:g}", f"{cap[k]:.4g}", f"{x[k]:.4g}"))
         if above and not failed:
             failed = f"{where}: the series is {low[k]:.6g}, the bound {limit[k]:.6g}"
-    verdict = Verdict.FAILS if failed else Verdict.OPEN if unsure else Verdict.HOLDS
+    conclusion = Conclusion.FAILS if failed else Conclusion.OPEN if unsure else Conclusion.HOLDS
     return Finding(
-        verdict,
+        conclusion,
         f"Over {len(rows) * x.size:,} points the series is at most {largest:.4f} times the bound.",
         counterexample=failed,
         tables=(Table("Series over bound, the largest", ("η", "ratio", "ρ", "λ", "x"), tuple(rows)),),
@@ -133,7 +133,7 @@ def confidence(effort: Effort, *, rhos: Sequence[float] = RHOS) -> Finding:
         rows.append((f"{eta:g}", f"{alpha_constant(eta):.4g}", f"{most:.4f}"))
         largest = max(largest, most)
     return Finding(
-        Verdict.FAILS if failed else Verdict.OPEN if unsure else Verdict.HOLDS,
+        Conclusion.FAILS if failed else Conclusion.OPEN if unsure else Conclusion.HOLDS,
         f"The union bound over blocks, summed by machine, is at most {largest:.3f} times A_η Σ min{{1/Δ, √λ}}.",
         counterexample=failed,
         tables=(Table("Union bound over A_η Σ min{1/Δ, √λ}", ("η", "A_η", "largest ratio"), tuple(rows)),),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval, proportion
 from ocucb.paper.walks import GAUSSIAN, NAMES, RADEMACHER, UNIFORM, last_times, running_peaks
 from ocucb.theory.concentration import (
@@ -75,7 +75,7 @@ def check_moment(effort: Effort, *, statement: Callable[[float, float, float], f
                 low, high = max(0.0, square.low), square.high + later
                 roots[noise, delta, eta, b] = Interval(math.sqrt(low), math.sqrt(square.value), math.sqrt(high))
     limits = {key: statement(key[3], key[1], key[2]) for key in roots}
-    verdict = at_most(roots.values(), limits.values())
+    conclusion = at_most(roots.values(), limits.values())
     worst = max(roots, key=lambda key: roots[key].value / limits[key])
     noise, delta, eta, b = worst
     at = (
@@ -84,12 +84,12 @@ def check_moment(effort: Effort, *, statement: Callable[[float, float, float], f
     )
     largest = max(roots[key].value / _form(key[3], key[1]) / key[2] for key in roots)
     return Finding(
-        verdict,
+        conclusion,
         f"Nearest to the bound, or worst: {at}. Over the grid √E[τ²] is at most {largest:.2f} η (1 + log₊(b)/Δ²); the "
         f"proof's constant is 8η√{tail_moment():.1f} = {8.0 * math.sqrt(tail_moment()):.1f} η. What happens after a "
         f"walk is left adds less than {_missed(deltas):.0e} of the bound's square.",
         ALARM,
-        f"{at}." if verdict is Verdict.FAILS else "",
+        f"{at}." if conclusion is Conclusion.FAILS else "",
         (_moment_table(roots, deltas),),
         (_moment_picture(roots, deltas, limits),),
     )
@@ -153,7 +153,7 @@ def check_tail(effort: Effort, *, start: Callable[[float, float, float], int] = 
                     cells.append((noise, delta, eta, b, alpha))
                     chances.append(Interval(low, value, high + MISSED))
     limits = [min(1.0, float(tail_bound(cell[-1]))) for cell in cells]
-    verdict = at_most(chances, limits)
+    conclusion = at_most(chances, limits)
     told = [i for i, limit in enumerate(limits) if limit < 1.0]
     worst = max(told, key=lambda i: chances[i].value / limits[i])
     noise, delta, eta, b, alpha = cells[worst]
@@ -162,10 +162,10 @@ def check_tail(effort: Effort, *, start: Callable[[float, float, float], int] = 
         f"{chances[worst].value:.4f} (at least {chances[worst].low:.4f}), bound {limits[worst]:.4f}"
     )
     return Finding(
-        verdict,
+        conclusion,
         f"The bound is below 1 from α = 3 on. Nearest to it there, or worst: {at}.",
         ALARM,
-        f"{at}." if verdict is Verdict.FAILS else "",
+        f"{at}." if conclusion is Conclusion.FAILS else "",
         (_tail_table(cells, chances, alphas),),
     )
 
@@ -212,7 +212,7 @@ def check_steps(effort: Effort, *, statement: Steps = PRINTED) -> Finding:
     cells = tuple((f"{row.delta:.4g}", str(row.alpha), *map(str, row.events + row.escaped)) for row in rows)
     header = ("Δ", "α", "first event", "second", "third", "first, not second", "second, not third")
     return Finding(
-        Verdict.FAILS if broken else Verdict.HOLDS,
+        Conclusion.FAILS if broken else Conclusion.HOLDS,
         f"At {len(escaped)} of {len(rows)} Δ and α some of {runs} walks are in an event and not in the one that should "
         "hold it. "
         + (

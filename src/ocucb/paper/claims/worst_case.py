@@ -12,7 +12,7 @@ from ocucb.lab.chart import Chart, Line
 from ocucb.lab.exact import exact_regret
 from ocucb.lab.problem import Problem, worst_case
 from ocucb.noise import Bernoulli
-from ocucb.paper.claim import Check, Effort, Finding, Table, Verdict, Wrong
+from ocucb.paper.claim import Check, Conclusion, Effort, Finding, Table, Wrong
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
 from ocucb.paper.regrets import format_interval, format_power, largest, quotient, regrets
 from ocucb.policies import MOSS, OCUCB, UCB, Greedy, OCUCBn, Policy
@@ -72,7 +72,7 @@ def check_guarantee(effort: Effort, *, rivals: Rivals = one_by_one) -> Finding:
     case = f"K = {worst[0]}, n = 10^{worst[1]}: {ratios[worst]:.3f} times √(K n log log n)"
     shown = [digits for digits in powers if digits in (6, 8, 10, 20, 50, 100, 300)]
     return Finding(
-        Verdict.FAILS if fails else Verdict.HOLDS,
+        Conclusion.FAILS if fails else Conclusion.HOLDS,
         f"For K from 2 to {format_power(arms[-1])} and n from K to 10^300 the worst case of the sum is at most "
         f"{ratios[worst]:.2f} √(K n log log n), where 4 is allowed; the most at {case}.",
         0.0,
@@ -126,18 +126,18 @@ def check_growth(effort: Effort, *, claimed: Mapping[str, Allowed] = CLAIMED) ->
             }
     grown = {key: quotient(sizes[max(sizes)], sizes[min(sizes)]) for key, sizes in worst.items()}
     limits = {key: claimed[key[0]](min(worst[key]), max(worst[key])) for key in worst if key[0] in claimed}
-    verdict = at_most([grown[key] for key in limits], limits.values())
+    conclusion = at_most([grown[key] for key in limits], limits.values())
     over = max(limits, key=lambda key: grown[key].low / limits[key])
     told = "is" if all(grown["UCB", arms].low > 1.0 for arms in cases) else "is not"
     return Finding(
-        verdict,
+        conclusion,
         " ".join(_sentence(arms, grown, limits, cases[arms]) for arms in cases)
         + " √(log log n) grows so little that no n tells it from a constant, and none says that a constant stays one; "
         f"the √(log n) of UCB {told} told from a constant here.",
         ALARM,
         f"{over[0]}, K = {over[1]}: W(n)/√(Kn) grows {format_interval(grown[over])} times from "
         f"n = {format_power(min(worst[over]))} to {format_power(max(worst[over]))}, allowed {limits[over]:.3f} times."
-        if verdict is Verdict.FAILS
+        if conclusion is Conclusion.FAILS
         else "",
         (_table(worst, grown, limits, units),),
         (_chart(worst, max(cases)),),
@@ -212,7 +212,7 @@ def check_exactly(effort: Effort, *, policy: Policy = USUAL) -> Finding:
     far = 1 + int((growth / allowed)[1:].argmax())
     words = f"n = {rounds[far]}: {growth[far]:.4f} times what it is at n = {FIRST}, allowed {allowed[far]:.4f}"
     return Finding(
-        Verdict.HOLDS if holds else Verdict.FAILS,
+        Conclusion.HOLDS if holds else Conclusion.FAILS,
         f"From n = {FIRST} to {n}, W(n)/√(2n) lies between {shares.min():.4f} and {shares.max():.4f}. Nearest to what "
         f"is allowed: {words}.",
         counterexample="" if holds else words,

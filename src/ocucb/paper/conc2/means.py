@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Effort, Finding, Table, Verdict
+from ocucb.paper.claim import Conclusion, Effort, Finding, Table
 from ocucb.paper.conc2.grid import BETA_TO_ALPHA, ETAS, LIMIT, NAME, Factor, Part, Total, points, printed_a, sandwich
 from ocucb.paper.conc2.walks import WalkSetting, affordable, left_out, measure
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
@@ -44,7 +44,7 @@ def run(
             f"The constant needed grows over the grid up to {max(needed.values()):.3g}, and further beyond it. For η ≤ "
             f"2 one of {small:.3g} is enough."
         )
-        return Finding(Verdict.FAILS, outcome, 0.0, failed, (table,))
+        return Finding(Conclusion.FAILS, outcome, 0.0, failed, (table,))
     return measured(effort, part, factor, total, min(rhos), max(enough.values()), table)
 
 
@@ -72,9 +72,9 @@ def measured(
                 Interval(*(scale * end for end in ends)) for scale, ends in zip(scales, intervals, strict=True)
             ]
     limits = [LIMIT[part] * factor(eta, setting.rho) for _, eta in found for setting in settings.values()]
-    verdict = at_most([interval for row in found.values() for interval in row], limits)
-    if verdict is Verdict.HOLDS and enough > LIMIT[part]:
-        verdict = Verdict.OPEN
+    conclusion = at_most([interval for row in found.values() for interval in row], limits)
+    if conclusion is Conclusion.HOLDS and enough > LIMIT[part]:
+        conclusion = Conclusion.OPEN
     rows = [
         (f"{gap:g}", f"{eta:g}", *(f"{value:.3f} ± {(high - low) / 2:.3f}" for low, value, high in row))
         for (gap, eta), row in found.items()
@@ -90,7 +90,7 @@ def measured(
     )
     tables = (Table(f"{name}, measured", ("Δ", "η", *settings), tuple(rows)), bounds)
     charts = (chart(f"{name} at Δ = {gaps[-1]:g}", etas, list(settings), last),)
-    return Finding(verdict, outcome, ALARM, "", tables, charts)
+    return Finding(conclusion, outcome, ALARM, "", tables, charts)
 
 
 def expectations(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Effort, Finding, Table, Verdict
+from ocucb.paper.claim import Conclusion, Effort, Finding, Table
 from ocucb.paper.conc2.grid import LIMIT, corrected_b, points, sandwich
 from ocucb.paper.conc2.walks import WalkSetting, affordable, measure
 from ocucb.paper.evidence import Interval, mean_interval
@@ -48,13 +48,13 @@ def run(effort: Effort, *, rhos: Sequence[float] = (0.5, 0.505, 0.52, 0.55, 0.6,
     tables = (Table(title, ("ρ", *names), tuple(rows)),)
     charts = (Chart(title, "ρ", "times √λ", lines, "linear", "log"),)
     if failed:
-        return Finding(Verdict.FAILS, "No constant serves these ρ.", 0.0, failed, tables, charts)
+        return Finding(Conclusion.FAILS, "No constant serves these ρ.", 0.0, failed, tables, charts)
     outcome = (
         f"A constant of {enough:.3g}, free of ρ, is proved to serve (a) down to ρ = 1/2 itself. Measured, Δ E[α] is "
         f"{alpha[-1].value:.2f} at ρ = 1 and {alpha[0].value:.2f} at ρ = 1/2, Δ E[β] {beta[-1].value:.2f} and "
         f"{beta[0].value:.2f}. What explodes is Λ, not α."
     )
-    return Finding(Verdict.HOLDS if enough <= LIMIT["alpha"] else Verdict.OPEN, outcome, 0.0, "", tables, charts)
+    return Finding(Conclusion.HOLDS if enough <= LIMIT["alpha"] else Conclusion.OPEN, outcome, 0.0, "", tables, charts)
 
 
 def peaks(effort: Effort, rhos: Sequence[float], gaps: Sequence[float]) -> tuple[list[Interval], list[Interval]]:

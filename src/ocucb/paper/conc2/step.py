@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ocucb.compiled import Floats
-from ocucb.paper.claim import Effort, Finding, Table, Verdict
+from ocucb.paper.claim import Conclusion, Effort, Finding, Table
 from ocucb.theory.confidence import confidence_scale
 
 special: Any = importlib.import_module("scipy.special")  # not typed
@@ -57,8 +57,8 @@ def run(effort: Effort, *, right: Callable[[Floats, float], Floats] = printed) -
         failed = example(PLAIN, 1.0, 0.5, right)
     tables = (Table("Largest ratio of left to right", ("ρ", "λ", "ratio", "at Δ"), tuple(rows)),)
     outcome = f"The left side is up to {worst:.4f} times the right, over {tried:,} points with Δ down to 1e-106."
-    verdict = Verdict.FAILS if failed else Verdict.HOLDS if worst < 1.0 - MARGIN else Verdict.OPEN
-    return Finding(verdict, outcome, 0.0, failed, tables)
+    conclusion = Conclusion.FAILS if failed else Conclusion.HOLDS if worst < 1.0 - MARGIN else Conclusion.OPEN
+    return Finding(conclusion, outcome, 0.0, failed, tables)
 
 
 def example(gap: float, cap: float, rho: float, right: Callable[[Floats, float], Floats]) -> str:

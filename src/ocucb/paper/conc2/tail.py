@@ -9,7 +9,7 @@ import numpy as np
 
 from ocucb.compiled import Floats
 from ocucb.lab.chart import Chart, Line
-from ocucb.paper.claim import Effort, Finding, Table, Verdict
+from ocucb.paper.claim import Conclusion, Effort, Finding, Table
 from ocucb.paper.conc2.grid import points, samples
 from ocucb.paper.conc2.walks import WalkSetting, measure
 from ocucb.paper.evidence import ALARM, Interval, at_most, mean_interval
@@ -36,12 +36,12 @@ def run(effort: Effort, *, power: Callable[[float], float] = proved_power) -> Fi
     x, etas = effort.pick(np.geomspace(1.0, 1e6, 7), np.geomspace(1.0, 1e8, 17)), (1.2, 2.0)
     found = {eta: tails(effort, eta, x, len(etas) * len(SETTINGS) * x.size) for eta in etas}
     limits = [CONSTANT * eta / (eta - 1.0) * at ** -power(eta) for eta in etas for _ in SETTINGS for at in x.tolist()]
-    verdict = at_most([m for rows in found.values() for row in rows for m in row], limits)
-    if verdict is Verdict.HOLDS and enough > CONSTANT:
-        verdict = Verdict.OPEN
+    conclusion = at_most([m for rows in found.values() for row in rows for m in row], limits)
+    if conclusion is Conclusion.HOLDS and enough > CONSTANT:
+        conclusion = Conclusion.OPEN
     outcome = f"A constant of {enough:.3g} is proved to serve the whole grid, η up to 4096 and ρ down to 0."
     if failed:
-        verdict, outcome = Verdict.FAILS, "The constant needed grows with x."
+        conclusion, outcome = Conclusion.FAILS, "The constant needed grows with x."
     far = x[-1] / x[-3]
     slopes = [[math.log(row[-3].value / row[-1].value) / math.log(far) for row in rows] for rows in found.values()]
     told = [
@@ -49,7 +49,7 @@ def run(effort: Effort, *, power: Callable[[float], float] = proved_power) -> Fi
         for eta, (one, two) in zip(etas, slopes, strict=True)
     ]
     outcome += f" Measured up to x = {x[-1]:g}, the tail falls like {told[0]}; {told[1]}."
-    return Finding(verdict, outcome, ALARM, failed, (table(x, found),), (chart(x, found),))
+    return Finding(conclusion, outcome, ALARM, failed, (table(x, found),), (chart(x, found),))
 
 
 def constants(power: Callable[[float], float]) -> tuple[float, str]:
