@@ -6,8 +6,11 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
+
+from packaging.specifiers import SpecifierSet
 
 import ocucb
 import ocucb_client
@@ -87,3 +90,11 @@ def test_links_of_the_project_stand_under_its_repository() -> None:
 
 def test_type_checkers_find_the_types() -> None:
     assert (Path(str(ocucb.__file__)).parent / "py.typed").is_file()
+
+
+def test_what_developers_install_runs_on_the_oldest_python() -> None:
+    """Also on its first release: a system may have that one, and some packages want a later one."""
+    oldest = project()["requires-python"].removeprefix(">=") + ".0"
+    installed = {one.metadata["Name"]: one.metadata.get("Requires-Python") for one in distributions()}
+    assert len(installed) > 100
+    assert {name: needs for name, needs in installed.items() if needs and oldest not in SpecifierSet(needs)} == {}

@@ -158,7 +158,7 @@ def test_policies_that_look_for_a_verdict_reach_it_sooner() -> None:
 
 def test_a_verdict_from_nothing_to_certainty() -> None:
     means = {"a": 0.2, "b": 0.8, "c": 0.1}
-    bandit = Bandit(Uniform(), list(means), Bernoulli())
+    bandit = Bandit(Uniform(), list(means), Bernoulli(), seed=0)
     nothing = bandit.best()
     assert (nothing.best, nothing.contenders, nothing.ruled_out) == (None, ("a", "b", "c"), ())
     assert (nothing.rounds_needed, nothing.confidence) == (None, 0.95)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ SECONDS = 600  # for the tests of one fault; who needs longer hangs, which is fo
 SECONDS_OF_ALL = 3600  # for all tests together, without a fault
 
 PASSED, FAILED = 0, 1  # what pytest exits with
+CRASHED = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)  # and what Python does if a kernel has overwritten memory
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ def run_tests(project: Path, tests: Sequence[str], seconds: int = SECONDS) -> tu
         )
     except subprocess.TimeoutExpired:
         return FAILED, f"no end after {seconds} s"
-    return done.returncode, "\n".join((done.stdout + done.stderr).strip().splitlines()[-12:])
+    code = FAILED if done.returncode in CRASHED else done.returncode
+    return code, "\n".join((done.stdout + done.stderr).strip().splitlines()[-12:])
 
 
 @contextmanager

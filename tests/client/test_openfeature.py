@@ -32,7 +32,7 @@ def asked(server: Server, proxy: Proxy) -> Iterator[Client]:
 
 @pytest.fixture
 def flags(asked: Client, name: str) -> Iterator[OpenFeatureClient]:
-    api.set_provider(OcucbProvider(asked), name)
+    api.set_provider_and_wait(OcucbProvider(asked), name)
     yield api.get_client(name)
     api.clear_providers()
 
@@ -96,7 +96,7 @@ def test_another_process_can_track(
 ) -> None:
     """It names the decision, which is in the flag's metadata: it has made none, and says so if it is not told."""
     decision = flags.get_string_details(name, "none", ADA).flag_metadata["decision"]
-    api.set_provider(OcucbProvider(asked), "elsewhere")
+    api.set_provider_and_wait(OcucbProvider(asked), "elsewhere")
     elsewhere = api.get_client("elsewhere")
     elsewhere.track("looked at a page", ADA)
     assert not caplog.records, "most events are about no experiment"
@@ -112,7 +112,7 @@ def test_another_process_can_track(
 def test_without_the_service_the_default_is_the_value(server: Server, proxy: Proxy, admin: Client, name: str) -> None:
     details = None
     with Client("http://127.0.0.1:9", key_of(server), timeout=0.5, retries=0) as away:
-        api.set_provider(OcucbProvider(away), "away")
+        api.set_provider_and_wait(OcucbProvider(away), "away")
         details = api.get_client("away").get_string_details(name, "plain", ADA)
         api.clear_providers()
     assert (details.value, details.reason, details.error_code) == ("plain", Reason.ERROR, ErrorCode.GENERAL)
@@ -129,7 +129,7 @@ def test_a_key_that_may_not_read(server: Server, admin: Client, name: str) -> No
     narrow = admin.create_api_key("narrow", ["decide", "reward"]).text
     admin.create(f"{name} on", ["on"])
     with Client(server.url, narrow, timeout=60.0) as client:
-        api.set_provider(OcucbProvider(client), "narrow")
+        api.set_provider_and_wait(OcucbProvider(client), "narrow")
         assert api.get_client("narrow").get_boolean_value(f"{name} on", False, ADA)
         assert api.get_client("narrow").get_string_value(f"{name} on", "", ADA) == "on"
         api.clear_providers()

@@ -14,7 +14,7 @@ from ocucb.service.callers import ThreadCaller
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Engine, Limits
 from ocucb.service.experiment_cache import catch_up, load
-from ocucb.service.records import ACTIVE, SECOND, Clock, Entry, ExperimentRecord, utc_now
+from ocucb.service.records import ACTIVE, SECOND, Clock, Entry, utc_now
 from ocucb.service.replay import Replayed, replay
 from ocucb.service.replies import Decision
 from ocucb.service.requests import Create, Decide, Reward
@@ -86,6 +86,11 @@ def live_state(node: Node, name: str = "colours") -> dict[str, Any]:
     return state.to_dict()
 
 
+def forget_seen(node: Node) -> None:
+    """Let an engine look at everything again, as if seconds had passed."""
+    node.engine._cache.seen._until.clear()
+
+
 def folded_state(store: Store, name: str = "colours", snapshots: bool = False) -> dict[str, Any]:
     """Return the state that the log alone gives."""
     with store.read() as transaction:
@@ -118,8 +123,7 @@ def write_first_schema(address: str, name: str, entries: Sequence[Entry]) -> int
                 "effective": known.effective_arms,
             }
             transaction.connection.execute(text(query), {name: values[name] for name in names})
-        head = ExperimentRecord(experiment, name, len(entries), ACTIVE, entries[0].at)
-        transaction.update_experiments([head])
+        transaction.update_experiments([(experiment, len(entries), ACTIVE)])
     store.close()
     return experiment
 

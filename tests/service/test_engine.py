@@ -29,6 +29,8 @@ class Odd(Inspect):
 class Box:
     """A caller that only collects."""
 
+    told_last = False
+
     def __init__(self) -> None:
         self.answered: list[PendingRequest] = []
 

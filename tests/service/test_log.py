@@ -18,7 +18,7 @@ from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.records import REWARD, Snapshot
 from ocucb.service.requests import Decide, Inspect, Reward, SetStatus
 from ocucb.service.stores.tables import experiments, log, snapshots
-from service.helpers import Node, folded_state, live_state, wait_until
+from service.helpers import Node, folded_state, forget_seen, live_state, wait_until
 
 
 def count_snapshots(node: Node) -> int:
@@ -186,6 +186,7 @@ def test_a_database_that_is_swapped_for_another(node: Node, start: Callable[...,
     with node.store.write() as transaction:
         transaction.connection.execute(update(experiments).values(name="others"))
         transaction.connection.execute(update(log).where(log.c.seq == 1).values(data=json.dumps(others.to_dict())))
+    forget_seen(node)
     with pytest.raises(StoreError, match="replaced by another"):
         node.decide()
     with pytest.raises(UnknownExperimentError):
@@ -303,6 +304,7 @@ def test_a_log_that_became_shorter_is_read_again(node: Node) -> None:
     node.create()
     node.play(5)
     shorten(node, 7)
+    forget_seen(node)
     with pytest.raises(Exception, match="shorter than it was"):
         node.decide()
     wait_until(lambda: _plays(node), "it goes on")

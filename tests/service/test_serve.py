@@ -325,7 +325,7 @@ def test_broken_http_has_the_shape_of_all_errors() -> None:
 
 
 def test_too_many_connections_are_told_so(tmp_path: Path) -> None:
-    with Server(tmp_path, "--connections", "2") as server:
+    with Server(tmp_path, "--max-connections", "2") as server:
         host, port = server.url.removeprefix("http://").split(":")
         assert server.ask("GET", "/healthz", None).status_code == 200
         with socket.create_connection((host, int(port))):

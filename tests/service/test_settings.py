@@ -13,7 +13,15 @@ import pytest
 
 from ocucb import cli
 from ocucb.errors import ParameterError
-from ocucb.service.settings import SETTING_ROWS, Settings, load_settings, markdown_table, mask, unknown_variables
+from ocucb.service.settings import (
+    OTHER_VARIABLES,
+    SETTING_ROWS,
+    Settings,
+    load_settings,
+    markdown_table,
+    mask,
+    unknown_variables,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 SECRET = "hunter2"
@@ -46,10 +54,10 @@ def test_defaults() -> None:
 
 
 def test_flags_before_environment_before_file_before_default(tmp_path: Path) -> None:
-    file = file_with(tmp_path, "port = 1\nrate = 2\nbatch = 3\nbehind_tls = true\nrequest_timeout = 5\n")
-    environ = {"OCUCB_PORT": "10", "OCUCB_RATE": "20", "OCUCB_BEHIND_TLS": "no", "HOME": "elsewhere"}
-    settings = load_settings({"port": "100", "rate": None, "behind_tls": None}, environ, file)
-    assert (settings.port, settings.rate, settings.batch, settings.waiting) == (100, 20, 3, 10_000)
+    file = file_with(tmp_path, "port = 1\nrate_limit = 2\nmax_batch = 3\nbehind_tls = true\nrequest_timeout = 5\n")
+    environ = {"OCUCB_PORT": "10", "OCUCB_RATE_LIMIT": "20", "OCUCB_BEHIND_TLS": "no", "HOME": "elsewhere"}
+    settings = load_settings({"port": "100", "rate_limit": None, "behind_tls": None}, environ, file)
+    assert (settings.port, settings.rate_limit, settings.max_batch, settings.max_waiting) == (100, 20, 3, 10_000)
     assert settings.behind_tls is False
     assert type(settings.request_timeout) is float
     assert load_settings({"behind_tls": True}, environ, file).behind_tls is True
@@ -69,7 +77,7 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
     [
         ("port", "0", 0),
         ("port", "65535", 65_535),
-        ("largest_body", "2_000_000", 2_000_000),
+        ("max_body_bytes", "2_000_000", 2_000_000),
         ("request_timeout", "2.5", 2.5),
         ("request_timeout", "3", 3.0),
         ("behind_tls", "True", True),
@@ -97,7 +105,7 @@ BAD = [
     ("port", "-1", "a whole number from 0 to 65,535, got -1"),
     ("port", "1.0", "a whole number from 0 to 65,535, got '1.0'"),
     ("port", "", "a whole number from 0 to 65,535, got ''"),
-    ("rate", "9" * 5000, "a whole number from 1 to 1,000,000,000, got str of 5002 characters"),
+    ("rate_limit", "9" * 5000, "a whole number from 1 to 1,000,000,000, got str of 5002 characters"),
     ("request_timeout", "nan", "a number from 0.01 to 3,600, got nan"),
     ("request_timeout", "inf", "a number from 0.01 to 3,600, got inf"),
     ("request_timeout", "0", "a number from 0.01 to 3,600, got 0.0"),
@@ -135,6 +143,8 @@ def test_a_bad_value_is_one_line_that_says_where_it_stands(name: str, text: str,
         ("host = ['a']", "host in file FILE must be an address or a name of this machine, got ['a']"),
         ("[port]\na = 1", "port in file FILE must be a whole number from 0 to 65,535, got {'a': 1}"),
         ("prot = 1", "file FILE has 'prot', which is no setting; did you mean port?"),
+        ("rate = 1", "file FILE has 'rate', which is no setting; did you mean rate_limit?"),
+        ("largest_body = 1", "file FILE has 'largest_body', which is no setting; did you mean max_body_bytes?"),
         ("zzz = 1", "file FILE has 'zzz', which is no setting"),
         ("PORT = 1", "file FILE has 'PORT', which is no setting"),
         ("[server]\nport = 1", "file FILE has 'server', which is no setting"),
@@ -224,6 +234,14 @@ def test_the_docs_have_a_file_that_works(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
     assert load_settings({}, {}, file_with(tmp_path, example)) != Settings()
+
+
+def test_variables_that_documents_name_exist() -> None:
+    known = {row.variable for row in SETTING_ROWS} | OTHER_VARIABLES | {"OCUCB_TEST_GPU"}
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    named = {name: page.name for page in pages for name in re.findall(r"\bOCUCB_[A-Z_]*[A-Z]", page.read_text("utf-8"))}
+    assert "OCUCB_KEY" in named
+    assert {name: page for name, page in named.items() if name not in known} == {}
 
 
 def test_a_wrong_flag_is_one_line(tmp_path: Path) -> None:

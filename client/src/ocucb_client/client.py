@@ -239,7 +239,7 @@ class Client:
         metadata : anything about the experiment; the service only keeps it.
         seed : for policies and shares, which draw at random.
         shares : the part of all decisions that some arms get, whatever the policy chooses: {"control": 0.1}.
-        memory : what the policy remembers, for a world that drifts: {"name": "window", "rounds": 5000},
+        memory : what the policy remembers, for an environment that drifts: {"name": "window", "rounds": 5000},
             {"name": "discount", "factor": 0.999}, or an object of `ocucb`; None for everything.
         """
         call = calls.create(

@@ -4,7 +4,7 @@
     from ocucb_client import Client
     from ocucb_client.openfeature import OcucbProvider
 
-    api.set_provider(OcucbProvider(Client("http://127.0.0.1:8000", os.environ["OCUCB_KEY"])))
+    api.set_provider_and_wait(OcucbProvider(Client("http://127.0.0.1:8000", os.environ["OCUCB_KEY"])))
 
 Needs `ocucb-client[openfeature]`. The targeting key is the unit. `track` gives the reward of the last decision that
 this process made for the unit: in the experiment that `experiment` in its details names, or in the one whose name the

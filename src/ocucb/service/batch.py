@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from ocucb.service.errors import (
     UnknownDecisionError,
     UnknownExperimentError,
 )
-from ocucb.service.experiment_cache import LOST_SECONDS, ExperimentCache, catch_up
+from ocucb.service.experiment_cache import ExperimentCache, catch_up
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.ids import Tokens, parse_id
 from ocucb.service.loader import Target
@@ -25,6 +26,8 @@ from ocucb.service.stores import Transaction, partial_rewards, retention
 from ocucb.service.stores.audit import Change, add_changes
 from ocucb.service.stores.store import ENTRIES_PER_PAGE, DecisionAndOutcome, ScopedKey
 from ocucb.service.stores.unlocked import Growth
+from ocucb.service.unlocked_write import write_unlocked
+from ocucb.service.used_keys import KeyVerifier, UsedKeys
 
 _Part = TypeVar("_Part", int, str)
 _Found = TypeVar("_Found")
@@ -45,10 +48,17 @@ class Batch:
     here also what those before them in the batch have done.
     """
 
-    def __init__(self, cache: ExperimentCache, targets: Iterable[Target], now: int, tokens: Tokens) -> None:
+    def __init__(
+        self,
+        cache: ExperimentCache,
+        targets: Iterable[Target],
+        now: int,
+        tokens: Tokens,
+        key_verifier: KeyVerifier | None = None,
+    ) -> None:
         self.now, self.tokens = now, tokens
         self.api_key = ""  # of whoever is served just now
-        self.verified_keys: set[str] = set()
+        self.keys = UsedKeys(key_verifier)
         self.served = False
         self._cache = cache
         self.by_id = {state.id: state for target in targets if (state := cache.find(target)) is not None}
@@ -60,7 +70,8 @@ class Batch:
         self._last_decisions: dict[tuple[int, str], Entry] = {}
         self._unreadable: dict[int, LogError] = {}
         self.found_decisions: dict[tuple[int, int], DecisionAndOutcome] = {}
-        self._records_before: dict[int, ExperimentRecord] = {}
+        self._trusts = False  # that the experiments are as they were seen a moment ago
+        self._seq_before: dict[int, int] = {}
         self._entries: list[tuple[int, Entry]] = []
         self.new_idempotency_records: list[tuple[int, IdempotencyRecord]] = []
         self._corrections: dict[tuple[int, int], Entry] = {}
@@ -74,22 +85,34 @@ class Batch:
     def open(self, transaction: Transaction, starved: int | None = None) -> None:
         """Lock the experiments, and catch up with what other nodes wrote. Those that others have locked are left out.
 
-        The lock of `starved` is waited for a little, and not only tried. Where nothing is to be locked, nothing is.
+        The lock of `starved` is waited for a little, and not only tried. Where nothing is to be locked, nothing is, and
+        what was seen a moment ago is not even looked at.
         """
         self.transaction = transaction
-        if self.by_id:
-            ids = sorted(self.by_id)
-            unlocked = transaction.is_unlocked
-            records = transaction.look_at_experiments(ids) if unlocked else transaction.lock_experiments(ids, starved)
-            if len(records) != len(self.by_id):
-                self._leave_out_locked(set(self.by_id).difference(record.id for record in records))
-            new_entries = self._read_new_entries(records)
-            for record in records:
-                if record.status == DELETED:
-                    self._leave_out(record.id)
-                    continue
-                self._records_before[record.id] = record
-                self._catch_up(record, new_entries.get(record.id))
+        if self.by_id and not transaction.is_unlocked:
+            self._take_in(transaction.lock_experiments(sorted(self.by_id), starved))
+        elif self.by_id and self._cache.seen.has(self.by_id):
+            self._trusts, transaction.key_version = True, self._cache.seen.key_version
+            self._seq_before = {state.id: state.seq for state in self.by_id.values()}
+        elif self.by_id:
+            self._look()
+
+    def _look(self) -> None:
+        """Catch up with what other nodes wrote, and lock nothing."""
+        self._trusts, at = False, time.monotonic()
+        self._take_in(self.transaction.look_at_experiments(sorted(self.by_id)))
+        self._cache.seen.note(self._seq_before, at, self.transaction.key_version)
+
+    def _take_in(self, records: Sequence[ExperimentRecord]) -> None:
+        if len(records) != len(self.by_id):
+            self._leave_out_locked(set(self.by_id).difference(record.id for record in records))
+        new_entries = self._read_new_entries(records)
+        for record in records:
+            if record.status == DELETED:
+                self._leave_out(record.id)
+                continue
+            self._seq_before[record.id] = record.seq
+            self._catch_up(record, new_entries.get(record.id))
 
     def _read_new_entries(self, records: Iterable[ExperimentRecord]) -> dict[int, list[Entry]]:
         """Return what other nodes wrote: by one query for all experiments, less those that are far behind."""
@@ -113,7 +136,7 @@ class Batch:
     def _leave_out(self, experiment: int) -> None:
         """Go on as if an experiment had never been."""
         del self.by_name[self.by_id.pop(experiment).name]
-        self._records_before.pop(experiment, None)
+        self._seq_before.pop(experiment, None)
         self._cache.drop([experiment])
 
     def _read_again(self, experiment: int) -> None:
@@ -168,6 +191,17 @@ class Batch:
             self._last_decisions = self._find(self.transaction.find_last_decisions, units)
         if decisions:
             self.found_decisions = self._find(self.transaction.find_decisions, decisions)
+        if self._trusts and self._is_behind():
+            self._look()
+
+    def _is_behind(self) -> bool:
+        """Tell whether something was found that is later than what is in memory: another node has written it."""
+        found = [
+            *((experiment, record.seq) for (experiment, _, _), record in self.idempotency_records.items()),
+            *((experiment, entry.seq) for (experiment, _), entry in self._last_decisions.items()),
+            *((key[0], one.seq) for key, pair in self.found_decisions.items() for one in pair if one is not None),
+        ]
+        return any(seq > self._seq_before[experiment] for experiment, seq in found)
 
     def _find(
         self,
@@ -216,7 +250,7 @@ class Batch:
                 self._read_again(record.id)
                 return
             self._cache.add_damaged(record, error)
-            del self._records_before[record.id]
+            del self._seq_before[record.id]
             del self.by_id[record.id], self.by_name[record.name]
 
     def experiment(self, name: str) -> ExperimentState:
@@ -255,7 +289,7 @@ class Batch:
         """Add an experiment that this batch creates."""
         self._cache.add(state)
         self.by_id[state.id] = self.by_name[state.name] = state
-        self._records_before[state.id] = ExperimentRecord(state.id, state.name, 0, state.status, entry.at)
+        self._seq_before[state.id] = 0
         self._entries.append((state.id, entry))
 
     def add_entry(self, state: ExperimentState, entry: Entry) -> None:
@@ -324,7 +358,7 @@ class Batch:
 
     def write(self) -> list[ExperimentState]:
         """Write all that was noted, and return the experiments that changed, less those that were lost."""
-        changed = [state for state in self.by_id.values() if state.seq != self._records_before[state.id].seq]
+        changed = [state for state in self.by_id.values() if state.seq != self._seq_before[state.id]]
         if self.transaction.is_unlocked:
             return self._write_checked(changed)
         transaction = self.transaction
@@ -342,9 +376,7 @@ class Batch:
         if self._not_due:
             transaction.delete_due(self._not_due)
         if changed:
-            transaction.update_experiments(
-                [self._records_before[state.id]._replace(seq=state.seq, status=state.status) for state in changed]
-            )
+            transaction.update_experiments([(state.id, state.seq, state.status) for state in changed])
         return changed
 
     def _write_checked(self, changed: list[ExperimentState]) -> list[ExperimentState]:
@@ -353,19 +385,15 @@ class Batch:
             raise StoreError("this cannot be written without a lock; not stored, try again")
         touched = {state.id: state for state in changed}  # or with an idempotency key for what was decided before
         touched |= {experiment: self.by_id[experiment] for experiment, _ in self.new_idempotency_records}
-        if not touched:
-            return []
         growths = [
-            Growth(experiment, self._records_before[experiment].seq, state.seq, state.status)
+            Growth(experiment, state.name, self._seq_before[experiment], state.seq, state.status)
             for experiment, state in touched.items()
         ]
-        noted = self._entries, self.new_idempotency_records, self._due, self._not_due
-        written = self.transaction.write_checked(growths, *noted)
-        self.lost = set(touched) - written
-        self._cache.drop(self.lost)
-        for experiment in self.lost:
-            self._cache.note_shared(experiment, LOST_SECONDS)
-        return [state for state in changed if state.id in written]
+        rows = self._entries, self.new_idempotency_records, self._due, self._not_due
+        self.lost = write_unlocked(
+            self.transaction, self._cache, self.keys, self.by_id, growths, rows, trusts=self._trusts
+        )
+        return [state for state in changed if state.id not in self.lost]
 
     def is_lost(self, target: Target | None) -> bool:
         """Tell whether what was decided for an experiment could not be written, since another node wrote before."""
@@ -375,7 +403,7 @@ class Batch:
     def discard(self) -> None:
         """Drop what is only in memory, if any request was served: it is not known to be stored."""
         if self.served:
-            self._cache.drop(chain(list(self.by_id), list(self._records_before)))
+            self._cache.drop(chain(list(self.by_id), list(self._seq_before)))
 
 
 _KEYED = (Decide, ImportLog, Create)

@@ -53,6 +53,10 @@ Change: TypeAlias = Create | SetStatus | Delete | AddArm | RetireArm | SetShares
 class Caller(Protocol):
     """Who submits requests and waits for their answers."""
 
+    @property
+    def told_last(self) -> bool:
+        """Whether others that were answered at the same time are told before."""
+
     def deliver(self, answered: list[PendingRequest]) -> None:
         """Take requests that are answered. Called by the engine's thread; must neither wait nor raise."""
 
@@ -136,8 +140,8 @@ def deliver(answered: Iterable[PendingRequest]) -> None:
     by_caller: defaultdict[Caller, list[PendingRequest]] = defaultdict(list)
     for pending in answered:
         by_caller[pending.caller].append(pending)
-    for caller, theirs in by_caller.items():
-        caller.deliver(theirs)
+    for caller in sorted(by_caller, key=lambda caller: caller.told_last):
+        caller.deliver(by_caller[caller])
 
 
 class RequestQueue(Protocol):
@@ -149,6 +153,8 @@ class RequestQueue(Protocol):
 
 class ThreadCaller:
     """Asks from any thread, and waits."""
+
+    told_last = False
 
     def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT) -> None:
         self._queue, self._timeout = queue, timeout
@@ -190,10 +196,13 @@ class LoopCaller:
     for each request would cost more than everything else that asking costs. What is asked is handed over together once
     a turn of the loop has brought nothing more: the engine would take the first alone and make a batch of it, and two
     threads that run Python at the same time take twice as long.
+
+    If `told_last`, its callers are told once the loop has sent what others did with their answers: another node has
+    work to do with those that it is sent, and can begin.
     """
 
-    def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT) -> None:
-        self._queue, self._timeout = queue, timeout
+    def __init__(self, queue: RequestQueue, timeout: float = TIMEOUT, told_last: bool = False) -> None:
+        self._queue, self._timeout, self.told_last = queue, timeout, told_last
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[PendingRequest] = deque()
         self._timer: asyncio.TimerHandle | None = None
@@ -270,7 +279,10 @@ class LoopCaller:
     def deliver(self, answered: list[PendingRequest]) -> None:
         """Wake the loop; if it has ended, nobody waits."""
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(_finish, answered)
+            self._loop.call_soon_threadsafe(self._finish_last if self.told_last else _finish, answered)
+
+    def _finish_last(self, answered: list[PendingRequest]) -> None:
+        self._loop.call_soon(_finish, answered)
 
 
 def _finish(answered: list[PendingRequest]) -> None:

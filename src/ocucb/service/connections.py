@@ -21,8 +21,13 @@ MAX_HEAD_BYTES = 65_536  # request line and headers
 MAX_JOINED_BYTES = 16_384
 MAX_ARRIVAL_SECONDS = 60.0  # for a whole request, from its first byte or from when the connection was made
 BODY_SECONDS = 0.05  # for a body to follow its head; if it takes longer, ASGI waits for it
-FORWARDED = b"/v1/forwarded"
+FORWARDED = b"/v1/forwarded"  # where another node passes on requests
 DIRECT = "ocucb.direct"  # the gateway, in the state that the app shares with its server
+
+
+def chunk(message: bytes) -> bytes:
+    """Return a message as a piece of a body that does not end."""
+    return b"%x\r\n%b\r\n" % (len(message), message)
 
 
 class JoinedWrites:
@@ -158,7 +163,7 @@ class Connection(HttpToolsProtocol):
 
     def _send_chunk(self, message: bytes) -> None:
         if not self.transport.is_closing():
-            self._writes.send(b"%x\r\n%b\r\n" % (len(message), message))
+            self._writes.send(chunk(message))
 
     def shutdown(self) -> None:
         if self._forwarded is None:

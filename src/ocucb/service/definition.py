@@ -46,7 +46,7 @@ class Definition:
         is refused.
     partial_rewards : a decision may have several rewards within its window, and their sum counts when that has passed.
     shares : pairs of an arm and the part of all decisions that it gets, whatever the policy chooses; see `Bandit`.
-    memory : what the policy sees, for a world that drifts: `Window(rounds)`, `Discount(factor)`, or None for all.
+    memory : what the policy sees where means drift: `Window(rounds)`, `Discount(factor)`, or None for all.
         A round is a decision; a reward is remembered from the round in which it came.
     metadata : anything about the arms or the experiment, as plain data; the service only keeps it.
     """

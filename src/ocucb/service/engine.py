@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
 
 from ocucb.errors import OcucbError
 from ocucb.service.batch import Batch, NotLoadedError, needs_lock, target_of
@@ -24,6 +23,7 @@ from ocucb.service.records import Clock, utc_now
 from ocucb.service.requests import Create, Expire, ImportLog
 from ocucb.service.snapshots import Snapshots
 from ocucb.service.stores import Store, Transaction
+from ocucb.service.used_keys import KeyVerifier
 from ocucb.service.waiting_requests import RETRY_SECONDS, HeldRequests, WaitingRequests
 
 logger = logging.getLogger(__name__)
@@ -51,16 +51,6 @@ class Limits:
     snapshot: int = 10_000
     cached_experiments: int = 1000
     keep_idempotency_keys: float = 7 * 86_400.0
-
-
-class KeyVerifier(Protocol):
-    """Knows which API keys are valid, also when one was revoked on another node."""
-
-    def refresh_in(self, transaction: Transaction) -> None:
-        """Read what has changed, in this transaction."""
-
-    def verify(self, api_key: str) -> None:
-        """Raise DeniedError unless the API key with this id is valid."""
 
 
 class Engine:
@@ -270,7 +260,7 @@ class Engine:
         Those that must wait are added to `held`.
         """
         targets = {pending.target for pending in all_pending if pending.target is not None}
-        batch = Batch(self._cache, targets, self._now(), self._tokens)
+        batch = Batch(self._cache, targets, self._now(), self._tokens, self._key_verifier)
         culprit: PendingRequest | None = None
         new_held: list[tuple[Target, PendingRequest]] = []
         try:
@@ -281,13 +271,12 @@ class Engine:
                 if batch.locked:
                     all_pending = self._leave_out_locked(batch, all_pending, held)
                 batch.find_referenced([pending.request for pending in all_pending])
-                if self._key_verifier is not None:
-                    self._key_verifier.refresh_in(transaction)
+                batch.keys.refresh(transaction)
                 batch.served = True
                 for pending in all_pending:
                     culprit = pending
                     try:
-                        _answer(batch, pending, self._key_verifier)
+                        _answer(batch, pending)
                     except NotLoadedError as error:
                         new_held.append((error.name, pending))
                 culprit = None
@@ -385,13 +374,11 @@ def _ignore(size: int, seconds: float) -> None:
     """Measure nothing."""
 
 
-def _answer(batch: Batch, pending: PendingRequest, key_verifier: KeyVerifier | None) -> None:
+def _answer(batch: Batch, pending: PendingRequest) -> None:
     if not pending.claim():
         return
     try:
-        if key_verifier is not None and pending.api_key is not None and pending.api_key not in batch.verified_keys:
-            key_verifier.verify(pending.api_key)
-            batch.verified_keys.add(pending.api_key)
+        batch.keys.verify(pending.api_key)
         batch.api_key = pending.api_key or ""
         pending.answer, pending.error = handle(batch, pending.request), None
     except StoreError:

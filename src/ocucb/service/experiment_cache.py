@@ -21,6 +21,7 @@ from ocucb.errors import OcucbError
 from ocucb.service.errors import LogError
 from ocucb.service.experiment_state import ExperimentState, mark
 from ocucb.service.records import Entry, ExperimentRecord, Snapshot
+from ocucb.service.seen import Seen
 from ocucb.service.stores import Transaction
 from ocucb.service.stores.retention import Base, find_base
 from ocucb.service.text import decode, encode
@@ -57,6 +58,7 @@ class ExperimentCache:
         self.damaged: dict[int, Damaged] = {}
         self._damaged_ids: dict[str, int] = {}
         self._shared_until: dict[int, float] = {}
+        self.seen = Seen()
 
     def find(self, target: str | int) -> ExperimentState | None:
         """Return an experiment by its name or its id, if it is in memory."""
@@ -118,6 +120,7 @@ class ExperimentCache:
             state = self._by_id.pop(experiment, None)
             if state is not None:
                 del self._ids[state.name]
+                self.seen.forget(experiment)
 
     def trim(self) -> list[ExperimentState]:
         """Drop the least recently used experiments, if there are too many, and return them."""

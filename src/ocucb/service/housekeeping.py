@@ -61,6 +61,8 @@ class Housekeeping:
         )
         return [experiment for experiment in due if experiment in here or experiment in overdue]
 
+    told_last = False  # as a caller of the engine
+
     def deliver(self, answered: list[PendingRequest]) -> None:
         """Note that experiments were swept; if one has more that is due, the next sweep comes at once."""
         for pending in answered:

@@ -57,6 +57,11 @@ class NodeDirectory:
         """The other nodes whose heartbeats are seen to change."""
         return self._live
 
+    @property
+    def nodes(self) -> tuple[NodeRecord, ...]:
+        """The nodes that serve: itself, and the others that are live."""
+        return self._own, *self._live
+
     def start(self) -> NodeDirectory:
         """Be one of the nodes from now on."""
         self.refresh()
@@ -79,9 +84,14 @@ class NodeDirectory:
         if experiment not in homes:
             if len(homes) >= MAX_REMEMBERED_HOMES:
                 homes.clear()
-            chosen = self._choose((self._own, *self._live), experiment)
+            chosen = self._choose(self.nodes, experiment)
             homes[experiment] = None if chosen.name == self._own.name else chosen
         return homes.get(experiment)
+
+    def home_name(self, experiment: str) -> str:
+        """Return the name of the node that is the home of an experiment."""
+        home = self.home(experiment)
+        return self.name if home is None else home.name
 
     def is_home(self, experiment: str) -> bool:
         """Tell whether this node is the home of an experiment."""

@@ -38,7 +38,7 @@ from ocucb.service.web.tracing import open_tracing
 INTERRUPTED = 130
 BACKLOG = 2048  # connections that wait to be accepted
 KEEP_ALIVE_SECONDS = 75  # of an idle connection: longer than proxies keep theirs
-SWITCH_SECONDS = 0.0005  # after which the writer lets the event loop run, and the other way round
+SWITCH_SECONDS = 0.0005  # after which, on SQLite, the writer lets the event loop run, and the other way round
 SPARE_FILES = 256  # beside connections: the database, the log, what libraries open
 GARBAGE_THRESHOLD = 20_000  # new objects, before garbage is searched for: some hundred requests have as many
 TICKS_BETWEEN_CHECKS = 50  # of a tenth of a second, between two checks for connections that are held for nothing
@@ -72,14 +72,15 @@ def serve(settings: Settings, notes: Sequence[str] = (), announcer: Announcer | 
         logger.warning(note)
     if settings.advertise and not settings.database.startswith("postgresql"):
         raise ServiceError("--advertise is for several nodes, which need PostgreSQL; leave it out, or see --database")
-    _allow_files(2 * settings.connections + SPARE_FILES)
+    _allow_files(2 * settings.max_connections + SPARE_FILES)
     announcer = announcer or Announcer()
     with StopSignals() as stop, _bound(settings) as listener, open_or_create_store(settings.database) as store:
         access = Access(store)
         if (key := access.make_first_key()) is not None:
             announcer.show_key(key)
         _warm_up()
-        sys.setswitchinterval(SWITCH_SECONDS)
+        if settings.database.startswith("sqlite"):  # the writer for PostgreSQL waits for that most of the time
+            sys.setswitchinterval(SWITCH_SECONDS)
         gc.set_threshold(GARBAGE_THRESHOLD)
         gc.freeze()  # what is loaded stays: to search it for garbage again and again makes callers wait
         url = _url(listener)
@@ -173,7 +174,7 @@ def _config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         backlog=BACKLOG,
-        limit_concurrency=settings.connections,
+        limit_concurrency=settings.max_connections,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=math.ceil(settings.request_timeout) + 1,
         proxy_headers=bool(settings.trusted_proxies),
@@ -183,8 +184,8 @@ def _config(app: Callable[..., Any], settings: Settings) -> uvicorn.Config:
 
 def _limits(settings: Settings) -> Limits:
     return Limits(
-        batch=settings.batch,
-        waiting=settings.waiting,
+        batch=settings.max_batch,
+        waiting=settings.max_waiting,
         sweep=settings.sweep,
         snapshot=settings.snapshot,
         cached_experiments=settings.cached_experiments,

@@ -101,18 +101,18 @@ class Settings:
         words="addresses or networks with commas between them, as in 127.0.0.1,10.0.0.0/8",
         fits=_is_proxies,
     )
-    largest_body: int = setting(1_000_000, "Bytes in the body of a request.", low=1000, high=1_000_000_000)
-    largest_import: int = setting(
+    max_body_bytes: int = setting(1_000_000, "Bytes in the body of a request.", low=1000, high=1_000_000_000)
+    max_import_bytes: int = setting(
         20_000_000, "Bytes in the body of an import, or of a new experiment.", low=1000, high=1_000_000_000
     )
-    rate: int = setting(20_000, "Requests per second and key.", low=1, high=1_000_000_000)
+    rate_limit: int = setting(20_000, "Requests per second and key.", low=1, high=1_000_000_000)
     request_timeout: float = setting(10.0, "Seconds until a request is answered 503.", low=0.01, high=3600)
-    connections: int = setting(1000, "Connections at once; those above it are answered 503.", low=1, high=1_000_000)
+    max_connections: int = setting(1000, "Connections at once; those above it are answered 503.", low=1, high=1_000_000)
     cached_experiments: int = setting(
         1000, "Experiments in memory at once; others are read when asked for.", low=1, high=1_000_000
     )
-    batch: int = setting(512, "Requests in one transaction.", low=1, high=100_000)
-    waiting: int = setting(
+    max_batch: int = setting(512, "Requests in one transaction.", low=1, high=100_000)
+    max_waiting: int = setting(
         10_000, "Requests that wait for a transaction, before others are turned away.", low=1, high=10_000_000
     )
     snapshot: int = setting(10_000, "Entries of a log between two snapshots.", low=1, high=1_000_000_000)
@@ -269,5 +269,9 @@ def _read_file(file: Path) -> Iterator[tuple[SettingRow, object]]:
 
 
 def _like(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
+    """Return "; did you mean ...?" for the known name with most words in common, or else with most letters."""
+    words = set(name.split("_")) - {PREFIX.rstrip("_")}
+    shared = {other: len(words.intersection(other.split("_"))) for other in sorted(known)}
+    best = max(shared, key=lambda other: shared[other])
+    near = [best] if shared[best] else difflib.get_close_matches(name, shared, 1)
     return f"; did you mean {near[0]}?" if near else ""

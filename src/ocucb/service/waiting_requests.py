@@ -15,7 +15,9 @@ from ocucb.service.errors import BusyError, UnavailableError
 from ocucb.service.loader import Loaded, Target
 from ocucb.service.requests import Decide, ImportLog, Request
 
-PART_OF_BATCH = 0.5  # of the time that the last batch took: so long after it the next may wait to become larger
+PART_OF_BATCH = 1.0  # of the time that the last batch took: so long after it the next may wait to become larger
+MIN_RETURNING = 0.2  # of those who were answered: as many are expected at least to ask again here
+FEWER, MORE = 0.85, 1.1  # by which this part changes when too few have come in time, and when enough have
 
 RETRY_SECONDS = 0.005  # between two attempts to lock an experiment
 STARVED_SECONDS = 0.1  # after which the lock is waited for, and not only tried
@@ -111,7 +113,9 @@ class WaitingRequests:
 
     Most of the time of a batch is a fixed one, a sync of the disk above all. Callers who have just been answered often
     ask again at once: a batch begun without them would leave them to the next, and each would have half of the callers.
-    So a batch waits a little, until as many have come as were answered and left waiting by the last one.
+    So a batch waits a little, until as many have come as were answered and left waiting by the last one. Where half of
+    them ask another node next, as behind round robin, nobody can come whom that one waits for, too: so only a part of
+    those who were answered is expected, which falls when too few come, and rises when enough do.
     """
 
     def __init__(self, most: int, batch: int, held: HeldRequests) -> None:
@@ -121,6 +125,7 @@ class WaitingRequests:
         self._lock = threading.Lock()
         self._closed = self._stopping = False
         self._expected, self._gather_until = 0, 0.0
+        self._returning, self._too_few = 1.0, False
 
     def __len__(self) -> int:
         return len(self._requests) + len(self._held)
@@ -141,8 +146,8 @@ class WaitingRequests:
             closed = self._closed
             room = 0 if closed else max(0, self._most - len(self))
             self._requests.extend(requests[:room])
-            if room:
-                self._news.put("wake")
+            if 0 < len(self._requests) <= len(requests) or len(self._requests) >= self._expected:
+                self._news.put("wake")  # the writer waits for the first, or for as many as it expects
         if len(requests) > room:
             busy = BusyError(f"{self._most} requests are waiting; not stored, try again")
             stopping = UnavailableError("the service is stopping; not stored, try again")
@@ -178,6 +183,7 @@ class WaitingRequests:
             pass
         if self._requests and not loaded and not self._stopping:
             self._gather()
+            self._too_few = len(self._requests) < self._expected
         return loaded, self._take_batch()
 
     def _gather(self) -> None:
@@ -201,7 +207,8 @@ class WaitingRequests:
 
     def note_batch(self, size: int, seconds: float) -> None:
         """Note how many requests a batch had, and how long it took."""
-        self._expected = size + len(self._requests)
+        self._returning = min(1.0, max(MIN_RETURNING, self._returning * (FEWER if self._too_few else MORE)))
+        self._expected = round(size * self._returning) + len(self._requests)
         self._gather_until = time.monotonic() + seconds * PART_OF_BATCH
 
 

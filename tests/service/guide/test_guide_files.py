@@ -55,8 +55,8 @@ def test_the_settings_and_nginx_agree(machine: Machine) -> None:
     assert settings.behind_tls
     assert settings.database == f"sqlite:///{machine.root}/var/lib/ocucb/ocucb.db"
     assert settings.trusted_proxies == settings.host == "127.0.0.1"
-    assert number(r"client_max_body_size (\d+);", nginx) == settings.largest_import
-    assert number(r"max_conns=(\d+) ", nginx) < settings.connections
+    assert number(r"client_max_body_size (\d+);", nginx) == settings.max_import_bytes
+    assert number(r"max_conns=(\d+) ", nginx) < settings.max_connections
     assert number(r"proxy_read_timeout (\d+)s;", nginx) > settings.request_timeout
 
 

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import count, islice
+from typing import Any
 
 import pytest
 
+from ocucb.service.connections import chunk
 from ocucb.service.housekeeping import Housekeeping
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.replay import replay
@@ -23,12 +25,12 @@ from ocucb.service.stores import Store
 from ocucb.service.stores.dialects import Timeouts
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web import app_state, forwarding
-from ocucb.service.web.node_connection import chunk
-from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, Answered, Forwarded, MessageReader, pack_answers
+from ocucb.service.web.node_connection import NodeConnection
+from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, ForwardedRequest, HttpAnswer, MessageReader, pack_answers
 from service.helpers import PATIENT, ManualClock, Node, folded_state, wait_until
 from service.web.api import Api, check_error
 
-FAILED = Answered(0, b"", {})
+FAILED = HttpAnswer(0, b"", {})
 NAMES = [f"experiment {number}" for number in range(12)]
 
 
@@ -73,6 +75,29 @@ def test_all_agree_on_the_home(nodes: list[Api]) -> None:
     assert set(homes) == {(True, False), (False, True)}
     # 400 fair coins: fewer than 140 or more than 260 of one kind have a chance of 2e-9.
     assert 140 <= homes[True, False] <= 260
+
+
+def test_every_node_says_which_nodes_serve(nodes: list[Api]) -> None:
+    addresses = {node.directory.name: node.url for node in nodes if node.directory is not None}
+    for name in NAMES:
+        found = [node.http.get("/v1/nodes", params={"experiment": name}).json() for node in nodes]
+        for node, answer in zip(nodes, found, strict=True):
+            assert {one["name"]: one["address"] for one in answer["nodes"]} == addresses
+            assert [one["address"] for one in answer["nodes"] if one["answers"]] == [node.url]
+            assert (addresses[answer["home"]] == node.url) == at_home(node, name)
+        assert found[0]["home"] == found[1]["home"]
+    assert nodes[0].http.get("/v1/nodes").json()["home"] is None
+    check_error(nodes[0].http.get("/v1/nodes", params={"experiment": "\x00"}), 422)
+    check_error(nodes[0].client(nodes[0].key("read")).get("/v1/nodes"), 403)
+    assert [serving(node) for node in nodes] == [2.0, 2.0]
+    nodes[1].close()
+    wait_until(lambda: serving(nodes[0]) == 1.0, "the other one is gone")
+
+
+def serving(node: Api) -> float:
+    found = re.search(r"^ocucb_nodes (\S+)$", node.http.get("/metrics").text, re.MULTILINE)
+    assert found is not None
+    return float(found[1])
 
 
 def test_decisions_and_rewards_are_made_at_home(nodes: list[Api]) -> None:
@@ -124,23 +149,24 @@ def test_the_callers_own_key_is_used(nodes: list[Api]) -> None:
         .json()["decisions"][0]["id"]
         == first
     )
-    own = {"authorization": some.headers["authorization"]}
+    own, place = {b"authorization": some.headers["authorization"].encode()}, path.encode()
     asked = [
-        Forwarded(path, "r", {"authorization": "Bearer nonsense"}, b""),
-        Forwarded(path, "r", {}, b""),
-        Forwarded("/v1/keys", "r", own, b"{}"),
-        Forwarded(path, "r", own, b"{"),
-        Forwarded(path, "r", own, b""),
+        ForwardedRequest(place, b"r", {b"authorization": b"Bearer nonsense"}, b""),
+        ForwardedRequest(place, b"r", {}, b""),
+        ForwardedRequest(b"/v1/keys", b"r", own, b"{}"),
+        ForwardedRequest(b"/\xff", b"r", own, b"{}"),
+        ForwardedRequest(place, b"r", own, b"{"),
+        ForwardedRequest(place, b"r", own, b""),
     ]
-    assert [one.status for one in ask_as_node(nodes[0], asked)] == [401, 401, 404, 422, 200]
+    assert [one.status for one in ask_as_node(nodes[0], asked)] == [401, 401, 404, 404, 422, 200]
 
 
-def ask_as_node(node: Api, requests: list[Forwarded]) -> list[Answered]:
+def ask_as_node(node: Api, requests: list[ForwardedRequest]) -> list[HttpAnswer]:
     """Pass requests on to a node, as another one does."""
 
-    async def ask() -> list[Answered]:
+    async def ask() -> list[HttpAnswer]:
         other = forwarding.OtherNode(str(node.http.base_url).rstrip("/"))
-        futures: list[asyncio.Future[Answered | None]] = []
+        futures: list[asyncio.Future[HttpAnswer | None]] = []
         for request in requests:
             futures.append(asyncio.get_running_loop().create_future())
             other.ask(request, futures[-1].set_result)
@@ -234,15 +260,15 @@ def test_a_node_that_is_lost_answers_again_when_it_is_back(monkeypatch: pytest.M
     """All that were asked of it are told that there is no answer, and nothing more is, until it answers a question."""
     monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 0.3)
     monkeypatch.setattr(forwarding, "PROBE_SECONDS", 0.05)
-    request = Forwarded("/", "r", {}, b"")
+    request = ForwardedRequest(b"/", b"r", {}, b"")
 
     async def ask() -> None:
         home = FakeHome()
         await home.listen()
         node = forwarding.OtherNode(home.address)
-        answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+        answers: asyncio.Queue[HttpAnswer | None] = asyncio.Queue()
         node.ask(request, answers.put_nowait)
-        assert await answers.get() == Answered(200, b"{}", {})
+        assert await answers.get() == HttpAnswer(200, b"{}", {})
         home.answers = False
         for _ in range(3):
             node.ask(request, answers.put_nowait)
@@ -260,7 +286,7 @@ def test_a_node_that_is_lost_answers_again_when_it_is_back(monkeypatch: pytest.M
         await until_it_answers(node)
         assert home.asked == asked
         node.ask(request, answers.put_nowait)
-        assert await answers.get() == Answered(200, b"{}", {})
+        assert await answers.get() == HttpAnswer(200, b"{}", {})
         await node.close()
         await home.close()
 
@@ -273,16 +299,16 @@ async def until_it_answers(node: forwarding.OtherNode) -> None:
 
 
 def test_more_than_a_message_takes_goes_in_several() -> None:
-    request = Forwarded("/", "r", {}, b"x" * forwarding.MAX_BYTES)
+    request = ForwardedRequest(b"/", b"r", {}, b"x" * forwarding.MAX_BODY_BYTES)
 
     async def ask() -> None:
         home = FakeHome()
         await home.listen()
         node = forwarding.OtherNode(home.address)
-        answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+        answers: asyncio.Queue[HttpAnswer | None] = asyncio.Queue()
         for _ in range(25):
             node.ask(request, answers.put_nowait)
-        assert [await answers.get() for _ in range(25)] == [Answered(200, b"{}", {})] * 25
+        assert [await answers.get() for _ in range(25)] == [HttpAnswer(200, b"{}", {})] * 25
         assert (home.connections, home.asked) == (1, 25)
         await node.close()
         await home.close()
@@ -290,20 +316,83 @@ def test_more_than_a_message_takes_goes_in_several() -> None:
     asyncio.run(asyncio.wait_for(ask(), 30.0))
 
 
-def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 0.1)
-    monkeypatch.setattr(forwarding, "IDLE_SECONDS", 0.3)
-    request = Forwarded("/", "r", {}, b"")
+def test_what_is_asked_while_the_connection_is_made_goes_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, connect = ForwardedRequest(b"/", b"r", {}, b""), NodeConnection.open
+
+    async def ask() -> None:
+        home, may_connect, begun = FakeHome(), asyncio.Event(), 0
+        await home.listen()
+
+        async def connect_late(*given: Any) -> NodeConnection:
+            nonlocal begun
+            begun += 1
+            await may_connect.wait()
+            return await connect(*given)
+
+        monkeypatch.setattr(NodeConnection, "open", connect_late)
+        node = forwarding.OtherNode(home.address)
+        answers: asyncio.Queue[HttpAnswer | None] = asyncio.Queue()
+        for _ in range(2):
+            node.ask(request, answers.put_nowait)
+            for _ in range(5):  # turns of the loop, in which nothing more comes
+                await asyncio.sleep(0)
+        may_connect.set()
+        assert [await answers.get() for _ in range(2)] == [HttpAnswer(200, b"{}", {})] * 2
+        assert (begun, home.messages) == (1, [2])
+        await node.close()
+        await home.close()
+
+    asyncio.run(asyncio.wait_for(ask(), 30.0))
+
+
+def test_what_is_asked_together_goes_in_one_message() -> None:
+    """So does what comes a turn of the loop later."""
+    request = ForwardedRequest(b"/", b"r", {}, b"")
 
     async def ask() -> None:
         home = FakeHome()
         await home.listen()
         node = forwarding.OtherNode(home.address)
-        answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+        answers: asyncio.Queue[HttpAnswer | None] = asyncio.Queue()
+        for first, later in ((1, 0), (20, 0), (20, 5)):
+            for number in (first, later):
+                for _ in range(number):
+                    node.ask(request, answers.put_nowait)
+                await asyncio.sleep(0)
+            for _ in range(first + later):
+                assert await answers.get() == HttpAnswer(200, b"{}", {})
+        assert home.messages == [1, 20, 25]
+        await node.close()
+        await home.close()
+
+    asyncio.run(asyncio.wait_for(ask(), 30.0))
+
+
+def test_what_does_not_fit_into_a_message_is_served_here(nodes: list[Api]) -> None:
+    (name,) = names_at(nodes[0], False, 1)
+    nodes[0].create(name)
+    path, long = f"/v1/experiments/{name}/decisions", "x" * forwarding.MAX_OTHER_BYTES
+    assert nodes[0].http.post(path, headers={"tracestate": long}).status_code == 200
+    assert (forwarded(nodes[0], "answered"), forwarded(nodes[1], "answered")) == (0.0, 0.0)
+    assert nodes[0].http.post(path, headers={"tracestate": long[: len(long) // 2]}).status_code == 200
+    assert forwarded(nodes[0], "answered") == 1.0
+    nodes[0].verify(name)
+
+
+def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forwarding, "FORWARD_SECONDS", 0.1)
+    monkeypatch.setattr(forwarding, "IDLE_SECONDS", 0.3)
+    request = ForwardedRequest(b"/", b"r", {}, b"")
+
+    async def ask() -> None:
+        home = FakeHome()
+        await home.listen()
+        node = forwarding.OtherNode(home.address)
+        answers: asyncio.Queue[HttpAnswer | None] = asyncio.Queue()
         for connections in (1, 2):
             for _ in range(5):
                 node.ask(request, answers.put_nowait)
-                assert await answers.get() == Answered(200, b"{}", {})
+                assert await answers.get() == HttpAnswer(200, b"{}", {})
             assert (home.connections, len(home.transports)) == (connections, 1)
             while home.transports:
                 await asyncio.sleep(0.02)
@@ -318,8 +407,13 @@ class FakeHome:
     """A home that answers all requests alike, or none."""
 
     def __init__(self) -> None:
-        self.answers, self.asked, self.connections = True, 0, 0
+        self.answers, self.connections = True, 0
+        self.messages: list[int] = []  # how many requests each had
         self.transports: set[asyncio.StreamWriter] = set()
+
+    @property
+    def asked(self) -> int:
+        return sum(self.messages)
 
     async def listen(self) -> None:
         self.server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -346,9 +440,11 @@ class FakeHome:
             while size := int(await reader.readuntil(b"\r\n"), 16):
                 data = (await reader.readexactly(size + 2))[:-2]
                 for requests in messages.read_requests(data):
-                    self.asked += len(requests)
+                    self.messages.append(len(requests))
                     if self.answers:
-                        writer.write(chunk(pack_answers((number, Answered(200, b"{}", {})) for number, _ in requests)))
+                        writer.write(
+                            chunk(pack_answers((number, HttpAnswer(200, b"{}", {})) for number, _ in requests))
+                        )
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()

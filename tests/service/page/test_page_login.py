@@ -11,7 +11,7 @@ import pytest
 
 from ocucb.service.errors import StoreError
 from ocucb.service.records import utc_now
-from ocucb.service.web.errors import error_answer
+from ocucb.service.web.errors import error_response
 from ocucb.service.web.page.login import local_path
 from ocucb.service.web.page.login_limits import LoginLimits
 from ocucb.service.web.page.rendering import problem_page
@@ -269,7 +269,7 @@ def test_answers_carry_their_guards(site: Site) -> None:
 
 @pytest.mark.parametrize("error", [StoreError("try again", "password=innermost"), ZeroDivisionError("innermost")])
 def test_errors_show_nothing_of_the_inside(error: Exception) -> None:
-    answer = problem_page(error_answer(error))
+    answer = problem_page(error_response(error))
     text = bytes(answer.body).decode()
     assert answer.status_code in (500, 503)
     assert "innermost" not in text

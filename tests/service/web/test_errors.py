@@ -11,7 +11,7 @@ import pytest
 from ocucb import errors as library
 from ocucb.service import errors
 from ocucb.service.requests import Inspect
-from ocucb.service.web.errors import STATUSES, error_answer
+from ocucb.service.web.errors import STATUSES, error_response
 from service.web.api import Api, check_error
 from service.web.bad_input import BODIES, DECIDE, PATHS
 
@@ -154,7 +154,7 @@ def test_every_error_of_the_library_has_an_answer() -> None:
         if isinstance(kind, type) and issubclass(kind, library.OcucbError)
     }
     assert {kind.__name__ for kind in found - set(STATUSES)} == faults
-    shown = error_answer(errors.LogError("the secret inside"))
+    shown = error_response(errors.LogError("the secret inside"))
     assert shown.status == 500
     assert "secret" not in shown.message
 

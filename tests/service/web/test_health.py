@@ -159,6 +159,11 @@ def test_numbers_count_what_happened(api: Api) -> None:
     assert number(text, "ocucb_engine_waiting") == 0.0
 
 
+def test_a_node_without_an_address_lists_none(lasting: Api) -> None:
+    assert lasting.http.get("/v1/nodes", params={"experiment": "any"}).json() == {"nodes": [], "home": None}
+    assert number(lasting.http.get("/metrics").text, "ocucb_nodes") == 0.0
+
+
 def test_a_time_is_counted_in_its_bucket(api: Api) -> None:
     metrics = Metrics(api.engine)
     for seconds in (0.001, 0.0011, 0.25):

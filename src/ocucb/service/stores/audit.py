@@ -38,7 +38,7 @@ def add_changes(transaction: Transaction, changes: Sequence[Change]) -> None:
     """Note changes."""
     if changes:
         rows = [{**change._asdict(), "details": encode(dict(change.details))} for change in changes]
-        transaction.connection.execute(insert(audit), rows)
+        transaction.connection.execute(insert(audit).values(rows))  # one statement, see `delete_rows`
 
 
 def list_changes(

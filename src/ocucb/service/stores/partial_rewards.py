@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ocucb.service.stores.dialects import find_rows, insert_rows, run_many
+from ocucb.service.stores.dialects import delete_rows, find_rows, insert_rows
 from ocucb.service.stores.store import Transaction
 from ocucb.service.stores.tables import partial_rewards
 
@@ -12,7 +12,6 @@ _FIND = (
     "SELECT decision, part, reward FROM {} "
     "JOIN partial_rewards ON experiment = given.column1 AND decision = given.column2"
 )
-_DELETE = "DELETE FROM partial_rewards WHERE experiment = ? AND decision = ?"
 
 
 def find_parts(transaction: Transaction, experiment: int, decisions: Sequence[int]) -> dict[int, dict[str, float]]:
@@ -31,5 +30,4 @@ def add_parts(transaction: Transaction, rows: Sequence[tuple[int, int, str, floa
 
 def delete_parts(transaction: Transaction, decisions: Sequence[tuple[int, int]]) -> None:
     """Delete the partial rewards of decisions that are closed: (experiment, decision)."""
-    if decisions:
-        run_many(transaction.connection, _DELETE, decisions)
+    delete_rows(transaction.connection, partial_rewards, ("experiment", "decision"), decisions)

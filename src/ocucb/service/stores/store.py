@@ -16,6 +16,8 @@ from ocucb.service.stores.dialects import (
     WRITING,
     PoolRenewal,
     Timeouts,
+    change_rows,
+    delete_rows,
     find_rows,
     insert_new,
     insert_rows,
@@ -24,8 +26,6 @@ from ocucb.service.stores.dialects import (
     lock_rows,
     open_pool,
     run,
-    run_many,
-    update_rows,
     wait_for_rows,
 )
 from ocucb.service.stores.log_rows import (
@@ -97,15 +97,12 @@ class Store:
         """
         with self._failures_named() as state:
             if keep:
-                if self._kept is None or self._kept.closed:
-                    self._kept = self._engine.connect().execution_options(**{WRITING: True})
-                try:
-                    with self._kept.begin():
-                        yield Transaction(self._kept)
-                        state.committing = True
-                except FAILURES:
-                    self._drop_kept()
-                    raise
+                kept = self._kept = self._usable(self._kept) or self._engine.connect().execution_options(
+                    **{WRITING: True}
+                )
+                with kept.begin():
+                    yield Transaction(kept)
+                    state.committing = True
             else:
                 with self._engine.connect() as plain:
                     connection = plain.execution_options(**{WRITING: True})
@@ -120,15 +117,14 @@ class Store:
         Its connection is kept for the next one; these must all be of one thread.
         """
         with self._failures_named() as state:
-            if self._unlocked is None or self._unlocked.closed:
-                self._unlocked = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            kept = self._unlocked = self._usable(self._unlocked) or self._engine.connect().execution_options(
+                isolation_level="AUTOCOMMIT"
+            )
             try:
-                with self._unlocked.begin():
-                    yield Transaction(self._unlocked, state)
-            except FAILURES:
-                kept, self._unlocked = self._unlocked, None
-                _close(kept)
-                raise
+                yield Transaction(kept, state)
+            finally:
+                if kept.in_transaction():  # as SQLAlchemy has it, after a statement of its own
+                    kept.rollback()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -158,9 +154,15 @@ class Store:
                 stored = "it may or may not be stored: try again with the same idempotency key"
             raise StoreError(f"the database failed; {stored}", reason[0]) from error
 
-    def _drop_kept(self) -> None:
-        kept, self._kept = self._kept, None
-        _close(kept)
+    def _usable(self, kept: Connection | None) -> Connection | None:
+        """Return a connection that was kept; None if something has failed since it was made, on whatever connection."""
+        if kept is None or not (kept.closed or kept.invalidated or self._renewal.is_old(kept)):
+            return kept
+        with suppress(*FAILURES):
+            kept.invalidate()
+        with suppress(*FAILURES):
+            kept.close()
+        return None
 
     def close(self) -> None:
         """Close all connections."""
@@ -169,14 +171,6 @@ class Store:
                 kept.close()
         self._kept = self._unlocked = None
         self._engine.dispose()
-
-
-def _close(failed: Connection | None) -> None:
-    if failed is not None:
-        with suppress(*FAILURES):
-            failed.invalidate()
-        with suppress(*FAILURES):
-            failed.close()
 
 
 class _CommitState:
@@ -261,9 +255,9 @@ class Transaction:
         query = insert_new(self.connection, experiments).values(row).returning(experiments.c.id)
         return self.connection.execute(query).scalar()
 
-    def update_experiments(self, changed: Sequence[ExperimentRecord]) -> None:
-        """Write the last entry and the status of experiments."""
-        update_rows(self.connection, _UPDATE_EXPERIMENTS, [(row.id, row.seq, row.status) for row in changed])
+    def update_experiments(self, changed: Sequence[tuple[int, int, str]]) -> None:
+        """Write the last entry and the status of experiments: (id, seq, status)."""
+        change_rows(self.connection, _UPDATE_EXPERIMENTS, changed)
 
     def append_entries(self, entries: Sequence[tuple[int, Entry]]) -> None:
         """Add entries to the logs of their experiments."""
@@ -345,8 +339,7 @@ class Transaction:
 
     def delete_due(self, decisions: Sequence[tuple[int, int]]) -> None:
         """Delete the deadlines of decisions that are closed: (experiment, seq)."""
-        if decisions:
-            run_many(self.connection, "DELETE FROM due WHERE experiment = ? AND seq = ?", decisions)
+        delete_rows(self.connection, due, ("experiment", "seq"), decisions)
 
     def list_due_decisions(self, experiment: int, now: int, limit: int) -> list[int]:
         """Return some open decisions whose deadline has passed."""

@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import psycopg
+from psycopg import pq
 from sqlalchemy import Connection, Table
 
-from ocucb.service.stores.dialects import run
+from ocucb.service.stores.dialects import numbered
 from ocucb.service.stores.tables import due, idempotency_keys, log
 
 TABLES = (log, idempotency_keys, due)
@@ -24,6 +26,7 @@ class Growth(NamedTuple):
     """How far the log of an experiment went, how far it goes now, and the experiment's status."""
 
     experiment: int
+    name: str
     before: int
     seq: int
     status: str
@@ -38,24 +41,55 @@ def write_checked(
 ) -> set[int]:
     """Write rows to each of `TABLES`, delete deadlines, and return the experiments for which that was done.
 
-    For others nothing was: their log has grown, somebody has locked it, or API keys have changed.
+    For others nothing was: their log has grown, somebody has locked or deleted them, which takes the name, or API keys
+    have changed.
     """
     kinds = tuple(bool(rows) for rows in added)
-    values: list[Any] = [*_columns(("int4", "int8", "int8", "text"), growths), key_version]
+    values: list[Any] = [*_columns(("int4", "text", "int8", "int8", "text"), growths), key_version]
     for table, rows in zip(TABLES, added, strict=True):
         if rows:
             values += _columns(_types(table), rows)
     if not_due:
         values += _columns(("int4", "int8"), not_due)
-    return {int(row[0]) for row in run(connection, _statement(kinds, bool(not_due)), values)}
+    return set(_run_prepared(connection, _statement(kinds, bool(not_due)), values))
+
+
+def _run_prepared(connection: Connection, statement: str, values: Sequence[Any]) -> list[int]:
+    """Run a statement that is prepared once for a connection, and return the numbers that it finds.
+
+    This is libpq's own call, which is one wait without Python's lock. A cursor takes it up several times between.
+    """
+    driver: pq.abc.PGconn = connection.connection.dbapi_connection.pgconn  # type: ignore[union-attr]  # psycopg's
+    names: dict[str, bytes] = connection.info.setdefault("prepared", {})
+    if statement not in names:
+        name = b"ocucb_%d" % len(names)
+        _check(driver.prepare(name, numbered(statement)), pq.ExecStatus.COMMAND_OK)
+        names[statement] = name
+    given: list[Any] = [None if value is None else str(value).encode() for value in values]  # None is said to be none
+    result = driver.exec_prepared(names[statement], given)
+    _check(result, pq.ExecStatus.TUPLES_OK)
+    return [int(result.get_value(row, 0) or 0) for row in range(result.ntuples)]
+
+
+def _check(result: pq.abc.PGresult, wanted: pq.ExecStatus) -> None:
+    """Raise the error that a result is, as a cursor would; if it has no known code, nobody knows what is stored."""
+    if result.status != wanted:
+        state = (result.error_field(pq.DiagnosticField.SQLSTATE) or b"").decode()
+        try:
+            kind = psycopg.errors.lookup(state)
+        except KeyError:
+            kind = psycopg.OperationalError
+        raise kind(result.error_message.decode(errors="replace").strip())
 
 
 @lru_cache(16)
 def _statement(kinds: tuple[bool, ...], deletes: bool) -> str:
     parts = [
         "free AS MATERIALIZED (SELECT id, grown.seq, grown.status "
-        "FROM unnest(?::int4[], ?::int8[], ?::int8[], ?::text[]) AS grown(experiment, before, seq, status) "
-        "JOIN experiments ON id = grown.experiment AND experiments.seq = grown.before "
+        "FROM unnest(?::int4[], ?::text[], ?::int8[], ?::int8[], ?::text[]) "
+        "AS grown(experiment, name, before, seq, status) "
+        "JOIN experiments ON id = grown.experiment "
+        "AND experiments.name = grown.name AND experiments.seq = grown.before "
         "WHERE coalesce((SELECT version FROM access WHERE id = 1) = ?::int8, true) "
         "FOR UPDATE OF experiments SKIP LOCKED)",
         "changed AS (UPDATE experiments SET seq = free.seq, status = free.status FROM free "

@@ -22,7 +22,7 @@ class Admission:
 
     def __init__(self, app_state: AppState) -> None:
         self._app_state, self._access = app_state, app_state.service.access
-        self._rate = app_state.service.settings.rate
+        self._rate = app_state.service.settings.rate_limit
         self._key_rates = TokenBuckets(self._rate, self._rate)
         self._failed_keys = TokenBuckets(MAX_FAILED_KEYS_PER_MINUTE / 60, MAX_FAILED_KEYS_PER_MINUTE)
         self._refresh_for_new_keys = KeyRefresher(self._access, 0.05)

@@ -45,7 +45,7 @@ class ErrorAnswer(BaseModel):
     error: WholeError
 
 
-class Changed(BaseModel):
+class ExperimentChanged(BaseModel):
     """An experiment after a change: how long its log is, and its status."""
 
     experiment: str
@@ -53,7 +53,7 @@ class Changed(BaseModel):
     status: Status
 
     @classmethod
-    def of(cls, done: replies.Changed) -> Changed:
+    def of(cls, done: replies.Changed) -> ExperimentChanged:
         """Return what is said of a change."""
         return cls.model_validate({"experiment": done.experiment, "entries": done.seq, "status": done.status})
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 import ocucb
 from ocucb.registry import load_plugins
 from ocucb.service.connections import DIRECT
-from ocucb.service.web import audit, corrections, decisions, experiments, health, keys, retention, transfer
+from ocucb.service.web import audit, corrections, decisions, experiments, health, keys, nodes, retention, transfer
 from ocucb.service.web.app_state import AppState, Service
 from ocucb.service.web.docs import add_docs, describe
 from ocucb.service.web.gateway import Gateway
@@ -31,7 +31,7 @@ def describe_api() -> dict[str, Any]:
 
 
 def _add_routes(app: FastAPI) -> None:
-    for part in (decisions, corrections, experiments, transfer, keys, audit, retention, health):
+    for part in (decisions, corrections, experiments, transfer, keys, audit, retention, nodes, health):
         app.include_router(part.router)
 
 

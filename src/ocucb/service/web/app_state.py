@@ -50,12 +50,12 @@ class AppState:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.metrics = Metrics(service.engine)
+        self.metrics = Metrics(service.engine, service.directory)
 
     def start(self) -> None:
         """Begin to ask the engine, and other nodes, from the running event loop."""
         request_timeout = self.service.settings.request_timeout
-        self.caller = LoopCaller(self.service.engine, request_timeout)
+        self.caller = LoopCaller(self.service.engine, request_timeout, told_last=True)
         self.forwarded_caller = LoopCaller(self.service.engine, min(request_timeout, HOME_SECONDS))
         if self.service.directory is not None:
             self.forwarder = Forwarder(self.service.directory)

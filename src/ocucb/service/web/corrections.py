@@ -12,7 +12,7 @@ from ocucb.service.requests import Correct
 from ocucb.service.web.answers import CorrectionsTaken
 from ocucb.service.web.app_state import Context
 from ocucb.service.web.documents import body_of, errors
-from ocucb.service.web.errors import error_answer
+from ocucb.service.web.errors import error_response
 from ocucb.service.web.messages import CorrectionsGiven, read
 
 router = APIRouter(tags=["decisions and rewards"])
@@ -42,7 +42,7 @@ async def correct(context: Context) -> dict[str, Any]:
             outcome: str = reply.answer.outcome
             results.append({"decision": one.decision, "outcome": outcome})
         else:
-            problem = error_answer(reply.error or UnavailableError())
+            problem = error_response(reply.error or UnavailableError())
             outcome = problem.code
             results.append({"decision": one.decision, "error": problem.plain()})
         context.app_state.metrics.corrections.labels(outcome).inc()

@@ -23,7 +23,7 @@ from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.answers import DecisionsMade, RewardsTaken, RewardTaken
 from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.errors import error_answer
+from ocucb.service.web.errors import error_response
 from ocucb.service.web.homes import home_of, home_of_decision, pass_on
 from ocucb.service.web.messages import DecisionsWanted, RewardGiven, Rewards, RewardsGiven, read, timestamp
 
@@ -42,7 +42,7 @@ async def decide(name: str, context: Context) -> bytes:
     """Make decisions. The body may be empty. A decision is stored before it is answered."""
     key = context.idempotency_key()
     if (home := home_of(context, name)) is not None:
-        passed = await pass_on(context, home, f"/v1/experiments/{name}/decisions", context.body, key is not None)
+        passed = await pass_on(context, home, context.body, repeatable=key is not None)
         if passed is not None:
             return passed
     wanted = _decisions_wanted(context)
@@ -112,13 +112,13 @@ async def reward(context: Context) -> bytes:
         return _json({"results": await _reward_many(context, given.rewards)})
     decision = given.decision or ""
     if (home := home_of_decision(context, decision)) is not None:
-        passed = await pass_on(context, home, "/v1/rewards", context.body, repeatable=True)
+        passed = await pass_on(context, home, context.body, repeatable=True)
         if passed is not None:
             return passed
     try:
         (asked,) = await context.caller.ask_all([_reward(context, given)], context.key.id)
     except Exception as error:
-        context.app_state.metrics.rewards.labels(error_answer(error).code).inc()
+        context.app_state.metrics.rewards.labels(error_response(error).code).inc()
         raise
     return _answer_reward(context, asked)
 
@@ -139,7 +139,7 @@ def _answer_reward(context: RequestContext, asked: PendingRequest) -> bytes:
     try:
         taken = cast("Rewarded", asked.result())
     except Exception as error:
-        rewards.labels(error_answer(error).code).inc()
+        rewards.labels(error_response(error).code).inc()
         raise
     rewards.labels(taken.outcome).inc()
     _note(context, taken, one.value)
@@ -166,14 +166,14 @@ async def _reward_at(
 ) -> list[dict[str, Any]]:
     if home is not None:
         body = to_json({"rewards": [one.model_dump(exclude_none=True) for one in given]})
-        passed = await pass_on(context, home, "/v1/rewards", body, repeatable=True)
+        passed = await pass_on(context, home, body, repeatable=True)
         if passed is not None:
             results: list[dict[str, Any]] = from_json(passed)["results"]
             return results
     try:
         return await _reward_here(context, given)
     except UnavailableError as error:  # others may have been taken elsewhere, so this is an answer to each
-        return [{"decision": one.decision, "error": error_answer(error).plain()} for one in given]
+        return [{"decision": one.decision, "error": error_response(error).plain()} for one in given]
 
 
 async def _reward_here(context: RequestContext, given: list[RewardGiven]) -> list[dict[str, Any]]:
@@ -188,7 +188,7 @@ async def _reward_here(context: RequestContext, given: list[RewardGiven]) -> lis
             results.append({"decision": one.decision, "outcome": outcome})
             _note(context, reply.answer, one.value)
         else:
-            problem = error_answer(reply.error or UnavailableError())
+            problem = error_response(reply.error or UnavailableError())
             outcome = problem.code
             results.append({"decision": one.decision, "error": problem.plain()})
         context.app_state.metrics.rewards.labels(outcome).inc()

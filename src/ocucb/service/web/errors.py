@@ -88,7 +88,7 @@ class Refusal(Exception):  # noqa: N818  # an answer rather than an error: nothi
         self.status, self.headers, self.details = status, dict(headers or {}), tuple(details)
 
 
-class ErrorAnswer(NamedTuple):
+class ErrorResponse(NamedTuple):
     """An error as callers see it."""
 
     status: int
@@ -109,21 +109,21 @@ class ErrorAnswer(NamedTuple):
         return json.dumps({"error": error}).encode()
 
 
-def error_answer(error: Exception) -> ErrorAnswer:
+def error_response(error: Exception) -> ErrorResponse:
     """Return an error as callers see it; of one that is a fault of the service they see nothing."""
     if isinstance(error, Refusal):
-        return ErrorAnswer(error.status, CODES[error.status], str(error), error.headers, error.details)
+        return ErrorResponse(error.status, CODES[error.status], str(error), error.headers, error.details)
     if isinstance(error, RequestValidationError):
         return _invalid(error.errors())
     if isinstance(error, HTTPException):
         code = CODES.get(error.status_code, f"http-{error.status_code}")
-        return ErrorAnswer(error.status_code, code, str(error.detail), error.headers or {})
+        return ErrorResponse(error.status_code, code, str(error.detail), error.headers or {})
     if isinstance(error, OcucbError):
         for kind in type(error).__mro__:
             if kind in STATUSES:
                 status, code = STATUSES[kind]
-                return ErrorAnswer(status, code, str(error), _headers(status))
-    return ErrorAnswer(
+                return ErrorResponse(status, code, str(error), _headers(status))
+    return ErrorResponse(
         500, "internal-error", "the service failed at this request; its operator finds out why in the log", {}
     )
 
@@ -145,12 +145,12 @@ def _few(error: ValidationError) -> bool:
     return error.error_count() <= 50 * MAX_DETAILS
 
 
-def _invalid(found: Iterable[Mapping[str, Any]]) -> ErrorAnswer:
+def _invalid(found: Iterable[Mapping[str, Any]]) -> ErrorResponse:
     merged: dict[str, list[str]] = {}
     for one in found:
         merged.setdefault(_where(one["loc"], one["type"]), []).append(str(one["msg"]))
     details = tuple(Detail(where, "; or: ".join(messages)) for where, messages in merged.items())
-    return ErrorAnswer(422, CODES[422], "the request is not as it should be; see details", {}, details[:MAX_DETAILS])
+    return ErrorResponse(422, CODES[422], "the request is not as it should be; see details", {}, details[:MAX_DETAILS])
 
 
 def _where(place: Sequence[str | int], kind: str) -> str:

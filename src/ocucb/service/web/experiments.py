@@ -27,15 +27,15 @@ from ocucb.service.requests import (
 from ocucb.service.text import clean_text
 from ocucb.service.web.answers import (
     ArmList,
-    Changed,
     Experiment,
+    ExperimentChanged,
     ExperimentList,
     Listed,
     VerdictGiven,
 )
 from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
-from ocucb.service.web.errors import error_answer
+from ocucb.service.web.errors import error_response
 from ocucb.service.web.family_models import read_memory, read_noise, read_policy
 from ocucb.service.web.messages import (
     ArmGiven,
@@ -60,7 +60,7 @@ Limit = Annotated[int, Query(ge=1, le=MAX_PER_PAGE, description="How many at mos
     responses=errors("POST /v1/experiments", 409),
     openapi_extra={"parameters": [IDEMPOTENCY_KEY], **body_of(NewExperiment)},
 )
-async def create(context: Context, response: Response) -> Changed:
+async def create(context: Context, response: Response) -> ExperimentChanged:
     """Create an experiment."""
     # In a thread: many arms, or a policy's tables, take long to check.
     definition = await context.app_state.in_thread(lambda: define(read(NewExperiment, context.body)))
@@ -181,7 +181,7 @@ def _arm_list(page: ArmPage) -> bytes:
     responses=errors("POST /v1/experiments/{name}/arms", 404, 409),
     openapi_extra=body_of(ArmToAdd),
 )
-async def add_arm(name: str, context: Context) -> Changed:
+async def add_arm(name: str, context: Context) -> ExperimentChanged:
     """Add an arm, or bring back a retired one with all that was known of it."""
     given = read(ArmToAdd, context.body)
     return await _change(context, AddArm(name, given.arm, given.metadata))
@@ -193,7 +193,7 @@ async def add_arm(name: str, context: Context) -> Changed:
     responses=errors("POST /v1/experiments/{name}/arms/retire", 404, 409),
     openapi_extra=body_of(ArmToRetire),
 )
-async def retire_arm(name: str, context: Context) -> Changed:
+async def retire_arm(name: str, context: Context) -> ExperimentChanged:
     """Choose an arm no more. Rewards of decisions made before still count."""
     return await _change(context, RetireArm(name, read(ArmToRetire, context.body).arm))
 
@@ -204,7 +204,7 @@ async def retire_arm(name: str, context: Context) -> Changed:
     responses=errors("POST /v1/experiments/{name}/shares", 404, 409),
     openapi_extra=body_of(SharesGiven),
 )
-async def set_shares(name: str, context: Context) -> Changed:
+async def set_shares(name: str, context: Context) -> ExperimentChanged:
     """Give some arms a part of all decisions from now on, whatever the policy chooses: a control, a minimum."""
     shares = read(SharesGiven, context.body).shares
     return await _change(context, SetShares(name, tuple((one.arm, one.share) for one in shares)))
@@ -225,7 +225,7 @@ async def verdict(
     try:
         found = await context.app_state.caller.ask(AskVerdict(name, confidence), context.key.id)
     except Exception as error:
-        verdicts.labels(error_answer(error).code).inc()
+        verdicts.labels(error_response(error).code).inc()
         raise
     verdicts.labels("open" if found.best is None else "winner").inc()
     return VerdictGiven.of(name, found)
@@ -237,7 +237,7 @@ async def verdict(
     responses=errors("POST /v1/experiments/{name}/winner", 404, 409),
     openapi_extra=body_of(WinnerRuleGiven),
 )
-async def set_winner_rule(name: str, context: Context) -> Changed:
+async def set_winner_rule(name: str, context: Context) -> ExperimentChanged:
     """Play only the winner once there is one at this confidence; with null, no more so."""
     return await _change(context, SetWinnerRule(name, read(WinnerRuleGiven, context.body).confidence))
 
@@ -245,7 +245,7 @@ async def set_winner_rule(name: str, context: Context) -> Changed:
 def _add_status(word: str, status: Literal["active", "paused", "archived"], text: str) -> None:
     path = f"/v1/experiments/{{name}}/{word}"
 
-    async def set_status(name: str, context: Context) -> Changed:
+    async def set_status(name: str, context: Context) -> ExperimentChanged:
         return await _change(context, SetStatus(name, status))
 
     router.add_api_route(
@@ -268,5 +268,5 @@ async def _view(context: RequestContext, name: str) -> View:
     return await context.app_state.caller.ask(Inspect(name, arms=False), context.key.id)
 
 
-async def _change(context: RequestContext, request: Change) -> Changed:
-    return Changed.of(await context.app_state.caller.ask(request, context.key.id))
+async def _change(context: RequestContext, request: Change) -> ExperimentChanged:
+    return ExperimentChanged.of(await context.app_state.caller.ask(request, context.key.id))

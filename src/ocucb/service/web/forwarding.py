@@ -13,25 +13,26 @@ from typing import Any, TypeAlias
 from ocucb.service.node_directory import NodeDirectory
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.node_connection import NodeConnection
-from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, Answered, Forwarded, pack_requests
+from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, ForwardedRequest, HttpAnswer, pack_requests
 
 FORWARD_SECONDS = 1.0  # for an answer of the home, after which a request is served here
 HOME_SECONDS = 0.8  # after which the home serves it no more
 PROBE_SECONDS = 1.0  # between two questions whether a home that did not answer is back
 IDLE_SECONDS = 30.0  # after which a connection that nobody needs is closed
 MAX_REQUESTS = 256  # of a message
-MAX_BYTES = 200_000  # of a request
+MAX_BODY_BYTES = 200_000  # of a request
+MAX_OTHER_BYTES = 4000  # of its path and what its headers say
 MAX_KNOWN_EXPERIMENTS = 100_000
 
 logger = logging.getLogger(__name__)
-Done: TypeAlias = Callable[[Answered | None], None]
+Done: TypeAlias = Callable[[HttpAnswer | None], None]
 """Takes what the home answered; None if it did not."""
 
 
 class HomeRefusal(Exception):  # noqa: N818  # an answer rather than an error: the home's own
     """The home has answered, and not with success: the caller gets its answer."""
 
-    def __init__(self, answer: Answered) -> None:
+    def __init__(self, answer: HttpAnswer) -> None:
         super().__init__(f"the home answered {answer.status}")
         self.answer = answer
 
@@ -67,7 +68,7 @@ class Forwarder:
             if len(self._names) > MAX_KNOWN_EXPERIMENTS:
                 self._names.popitem(last=False)
 
-    def pass_on(self, home: NodeRecord, request: Forwarded, done: Done) -> None:
+    def pass_on(self, home: NodeRecord, request: ForwardedRequest, done: Done) -> None:
         """Ask the home, and have `done` called in the loop with what it answers; with None if it does not."""
         node = self._nodes.get(home.name)
         if node is None or node.address != home.address:
@@ -99,24 +100,24 @@ class OtherNode:
     """Another node: a connection to it, what it has been asked, and whether it answers.
 
     What is asked is sent once a turn of the loop has brought nothing more, as one message: those who were answered
-    together ask together again. Nothing waits for the answers to other requests, and these come in any order: so an
-    experiment that is locked there keeps no other waiting. One timer serves all, since all wait equally long.
+    together ask together again, and a message costs more than ten requests in it. Nothing waits for the answers to
+    other requests, and these come in any order: so an experiment that is locked there keeps no other waiting. One timer
+    serves all, since all wait equally long.
     """
 
     def __init__(self, address: str) -> None:
         self.address, self.is_silent = address, False
         self._loop = asyncio.get_running_loop()
         self._connection: NodeConnection | None = None
-        self._connecting = False
         self._numbers = count(1)
         self._asked: dict[int, tuple[float, Done]] = {}  # until when it may be answered, and who waits; oldest first
-        self._unsent: list[tuple[int, Forwarded]] = []
+        self._unsent: list[tuple[int, ForwardedRequest]] = []
         self._gathered = 0
         self._timer: asyncio.TimerHandle | None = None
         self._last_asked = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def ask(self, request: Forwarded, done: Done) -> None:
+    def ask(self, request: ForwardedRequest, done: Done) -> None:
         """Ask the node, and have `done` called with what it answers; with None if it does not."""
         if self.is_silent:
             self._loop.call_soon(_finish, done, None)
@@ -131,42 +132,40 @@ class OtherNode:
             self._loop.call_soon(self._gather)
 
     def _gather(self) -> None:
-        if self._gathered < len(self._unsent) < MAX_REQUESTS:
+        if self._gathered < len(self._unsent):
             self._gathered = len(self._unsent)
             self._loop.call_soon(self._gather)
             return
         self._gathered = 0
         if self._connection is not None:
             self._send(self._connection)
-        elif self._unsent and not self._connecting:
+        elif self._unsent:  # more that comes before the connection is made is sent with these
             self._start(self._connect())
 
     def _send(self, connection: NodeConnection) -> None:
         """Send what has not been sent, in messages that the home can take."""
         unsent, self._unsent = self._unsent, []
-        message: list[tuple[int, Forwarded]] = []
+        message: list[tuple[int, ForwardedRequest]] = []
         size = 0
         for number, request in unsent:
-            if len(message) == MAX_REQUESTS or size + len(request.body) > MAX_REQUEST_BYTES:
+            added = len(request.body) + 2 * MAX_OTHER_BYTES  # with the names of its headers, and its own
+            if len(message) == MAX_REQUESTS or size + added > MAX_REQUEST_BYTES:
                 connection.send(pack_requests(message))
                 message, size = [], 0
             message.append((number, request))
-            size += len(request.body)
+            size += added
         if message:
             connection.send(pack_requests(message))
 
     async def _connect(self) -> None:
-        self._connecting = True
         try:
             async with asyncio.timeout(FORWARD_SECONDS):
                 self._connection = await NodeConnection.open(self.address, self._take_answers, self._lose_connection)
             self._send(self._connection)
         except Exception as problem:
             self._give_up(problem)
-        finally:
-            self._connecting = False
 
-    def _take_answers(self, answers: list[tuple[int, Answered]]) -> None:
+    def _take_answers(self, answers: list[tuple[int, HttpAnswer]]) -> None:
         for number, answer in answers:
             _, done = self._asked.pop(number, (0.0, None))
             if done is not None:
@@ -244,7 +243,7 @@ async def _ask_nothing(address: str) -> None:
         connection.close()
 
 
-def _finish(done: Done, answer: Answered | None) -> None:
+def _finish(done: Done, answer: HttpAnswer | None) -> None:
     try:
         done(answer)
     except Exception:  # whatever it is, the others must be told

@@ -15,18 +15,19 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ocucb.service.access import ApiKey
 from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import DamagedError, StoreError, UnavailableError
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, AppState, RecognisedKey, RequestContext
 from ocucb.service.web.decisions import HOT_ROUTES
-from ocucb.service.web.errors import ErrorAnswer, Refusal, error_answer
+from ocucb.service.web.errors import ErrorResponse, Refusal, error_response
 from ocucb.service.web.forwarding import HomeRefusal
 from ocucb.service.web.headers import ResponseSender, api_head
 from ocucb.service.web.homes import ForwardedRequests, forwarded_request, is_answer
 from ocucb.service.web.limits import ClientDisconnected, read_body
-from ocucb.service.web.node_messages import Answered, Forwarded
+from ocucb.service.web.node_messages import ForwardedRequest, HttpAnswer
 from ocucb.service.web.page.rendering import problem_page
 from ocucb.service.web.paths import MAX_REMEMBERED_PATHS, RouteMatch, RouteTree
 from ocucb.service.web.query_parameters import check_query
@@ -54,7 +55,7 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _CLIENT_CLOSED_REQUEST = 499
 Respond: TypeAlias = Callable[[int, bytes, bytes], None]
 """Takes an answer: its status, its headers as they are sent, and its body."""
-TakeAnswer: TypeAlias = Callable[[Answered], None]
+TakeAnswer: TypeAlias = Callable[[HttpAnswer], None]
 
 
 class Gateway:
@@ -66,11 +67,12 @@ class Gateway:
         self._settings, self._admission = settings, Admission(app_state)
         self._tracing = app_state.service.tracing
         self._max_body_bytes = {
-            "form": min(MAX_FORM_BYTES, settings.largest_body),
-            "body": settings.largest_body,
-            "import": settings.largest_import,
+            "form": min(MAX_FORM_BYTES, settings.max_body_bytes),
+            "body": settings.max_body_bytes,
+            "import": settings.max_import_bytes,
         }
-        self._direct_routes: dict[bytes, RouteMatch] = {}
+        self._direct_routes: dict[bytes, RouteMatch] = {}  # by the URL, as it was sent
+        self._forwarded_routes: dict[bytes, RouteMatch] = {}  # by the path
         self._tasks: set[asyncio.Future[None]] = set()
         self._node_name, self._request_numbers = secrets.token_hex(6), itertools.count(1)
 
@@ -102,7 +104,7 @@ class Gateway:
         if len(scope["path"]) + len(scope["query_string"]) > MAX_URL_LENGTH:
             raise Refusal(414, f"the address must be {MAX_URL_LENGTH} characters or less")
         match = self._routes.find(scope["path"], scope["method"])
-        route, parameters = match
+        route, parameters, _ = match
         context.match, context.route, response.policy = match, route, route.policy
         await self._admission.admit(context, match, scope.get("client"))
         check_query(route.policy, scope["query_string"])
@@ -135,7 +137,7 @@ class Gateway:
             return None
         context = RequestContext(self._app_state, known, self._request_id(known.get(b"x-request-id")))
         context.match, context.route, context.key = match, match.route, key
-        context.recognised = RecognisedKey(known[b"authorization"], key.id)
+        context.recognised = _recognise(known, key, recognised)
         return context
 
     def _find_direct(self, url: bytes) -> RouteMatch | None:
@@ -147,9 +149,7 @@ class Gateway:
             return None
         if match.route.name not in HOT_ROUTES:
             return None
-        if len(self._direct_routes) >= MAX_REMEMBERED_PATHS:
-            self._direct_routes.clear()
-        self._direct_routes[url] = match
+        _remember(self._direct_routes, url, match)
         return match
 
     def serve_direct(self, context: RequestContext, respond: Respond) -> None:
@@ -185,21 +185,21 @@ class Gateway:
     def _finish(self, context: RequestContext, answer: TakeAnswer, done: PendingRequest) -> None:
         match = context.match
         try:
-            made = Answered(200, HOT_ROUTES[match.route.name].answer(context, done, **match.parameters), {})
+            made = HttpAnswer(200, HOT_ROUTES[match.route.name].answer(context, done, **match.parameters), {})
         except Exception as error:
             made = self._refuse(error, context)
         answer(made)
 
     def _pass_on(self, context: RequestContext, home: NodeRecord, answer: TakeAnswer) -> None:
-        match, forwarder = context.match, context.forwarder
-        request = forwarded_request(context, match.route.template.format_map(match.parameters), context.body)
+        forwarder = context.forwarder
+        request = forwarded_request(context, context.body)
         if forwarder is None or request is None:
             context.stays = True
             self._ask(context, answer)
         else:
             forwarder.pass_on(home, request, partial(self._take_from_home, context, answer))
 
-    def _take_from_home(self, context: RequestContext, answer: TakeAnswer, given: Answered | None) -> None:
+    def _take_from_home(self, context: RequestContext, answer: TakeAnswer, given: HttpAnswer | None) -> None:
         repeatable = HOT_ROUTES[context.match.route.name].once or b"idempotency-key" in context.headers
         if is_answer(given, context, repeatable):
             answer(given)
@@ -216,7 +216,7 @@ class Gateway:
         """Serve a request that has to wait for more than one answer of the engine."""
         answer(await self._answer(context, context.match))
 
-    def _respond(self, context: RequestContext, respond: Respond, answer: Answered) -> None:
+    def _respond(self, context: RequestContext, respond: Respond, answer: HttpAnswer) -> None:
         self._record_answer(context, "POST", answer.status)
         respond(answer.status, api_head(len(answer.body), context.id, answer.headers), answer.body)
 
@@ -225,19 +225,14 @@ class Gateway:
         return ForwardedRequests(self._serve_forwarded, send, close)
 
     def _serve_forwarded(
-        self, request: Forwarded, answer: TakeAnswer, recognised: RecognisedKey | None
+        self, request: ForwardedRequest, answer: TakeAnswer, recognised: RecognisedKey | None
     ) -> RecognisedKey | None:
         """Serve a request that another node has passed on, as if its caller had come here; it stays here.
 
         `recognised` is the key of the one before, which mostly has the same; that of this one is returned.
         """
-        headers = {
-            name.encode("latin-1", "replace"): text.encode("latin-1", "replace")
-            for name, text in request.headers.items()
-        }
-        context = RequestContext(
-            self._app_state, headers, self._request_id(request.request_id.encode()), forwarded=True
-        )
+        headers = request.headers
+        context = RequestContext(self._app_state, headers, self._request_id(request.request_id), forwarded=True)
         context.body = request.body
         context.began = time.perf_counter()
         if self._tracing is not None:
@@ -256,9 +251,9 @@ class Gateway:
             take(self._refuse(error, context))
             return recognised
         self._ask(context, take)
-        return RecognisedKey(headers[b"authorization"], known.id)
+        return _recognise(headers, known, recognised)
 
-    def _take_forwarded(self, context: RequestContext, answer: TakeAnswer, given: Answered) -> None:
+    def _take_forwarded(self, context: RequestContext, answer: TakeAnswer, given: HttpAnswer) -> None:
         self._record_answer(context, "POST", given.status)
         answer(given)
 
@@ -271,32 +266,35 @@ class Gateway:
             return
         self._ask(context, answer)
 
-    async def _answer(self, context: RequestContext, match: RouteMatch) -> Answered:
+    async def _answer(self, context: RequestContext, match: RouteMatch) -> HttpAnswer:
         """Call the endpoint of a direct route."""
         try:
-            return Answered(200, await match.route.endpoint(context=context, **match.parameters), {})
+            return HttpAnswer(200, await match.route.endpoint(context=context, **match.parameters), {})
         except Exception as error:
             return self._refuse(error, context)
 
-    def _refuse(self, error: Exception, context: RequestContext) -> Answered:
+    def _refuse(self, error: Exception, context: RequestContext) -> HttpAnswer:
         """Return an error as an answer of JSON."""
         if isinstance(error, HomeRefusal):
             return error.answer
         problem = self._note_problem(error, context)
         not_stored = isinstance(error, UnavailableError) and error.not_stored
-        return Answered(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
+        return HttpAnswer(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
 
-    def _find_forwarded(self, context: RequestContext, path: str) -> RouteMatch:
-        context.match = match = self._routes.find(path, "POST")
-        context.route = route = match.route
-        if not route.policy.forwards or route.policy.role is None or route.policy.size is None:
-            raise Refusal(404, "requests for this path are not passed on")
-        if len(context.body) > self._max_body_bytes[route.policy.size]:
+    def _find_forwarded(self, context: RequestContext, path: bytes) -> RouteMatch:
+        match = self._forwarded_routes.get(path)
+        if match is None:
+            match = self._routes.find(path.decode(errors="replace"), "POST")
+            if not match.route.policy.forwards:
+                raise Refusal(404, "requests for this path are not passed on")
+            _remember(self._forwarded_routes, path, match)
+        context.match, context.route = match, match.route
+        if len(context.body) > self._max_body_bytes[match.route.policy.size or "body"]:
             raise Refusal(413, "the body is too large; send it in parts")
         return match
 
     async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:
-        seconds = self._settings.request_timeout * max(1.0, most / self._settings.largest_body)
+        seconds = self._settings.request_timeout * max(1.0, most / self._settings.max_body_bytes)
         context.body = await read_body(receive, context.headers, most, seconds)
         _check_media(context, policy)
 
@@ -318,9 +316,9 @@ class Gateway:
         headers = [(name.lower().encode(), value.encode()) for name, value in problem.headers.items()]
         await _send_json(response, problem.status, problem.body(context.id), headers)
 
-    def _note_problem(self, error: Exception, context: RequestContext) -> ErrorAnswer:
+    def _note_problem(self, error: Exception, context: RequestContext) -> ErrorResponse:
         """Return an error as callers see it, and log what they do not see."""
-        problem = error_answer(error)
+        problem = error_response(error)
         if isinstance(error, StoreError | DamagedError):
             context.reason = error.reason
         elif problem.status == 500:
@@ -351,6 +349,16 @@ class Gateway:
             if context.reason:
                 fields["reason"] = context.reason
             logger.log(level, "%s %s %d", method, fields["route"], status, extra={"fields": fields})
+
+
+def _recognise(headers: dict[bytes, bytes], key: ApiKey, before: RecognisedKey | None) -> RecognisedKey:
+    return before if before is not None and before.id == key.id else RecognisedKey(headers[b"authorization"], key.id)
+
+
+def _remember(routes: dict[bytes, RouteMatch], place: bytes, match: RouteMatch) -> None:
+    if len(routes) >= MAX_REMEMBERED_PATHS:
+        routes.clear()
+    routes[place] = match
 
 
 def _check_media(context: RequestContext, policy: RoutePolicy) -> None:

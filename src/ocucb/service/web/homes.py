@@ -10,13 +10,13 @@ from typing import TypeAlias, TypeGuard
 from ocucb.service.ids import parse_id
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.app_state import RecognisedKey, RequestContext
-from ocucb.service.web.forwarding import IDLE_SECONDS, MAX_BYTES, HomeRefusal
-from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, Answered, Forwarded, MessageReader, pack_answers
+from ocucb.service.web.forwarding import IDLE_SECONDS, MAX_BODY_BYTES, MAX_OTHER_BYTES, HomeRefusal
+from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, ForwardedRequest, HttpAnswer, MessageReader, pack_answers
 
 FORWARDED_HEADERS = (b"authorization", b"idempotency-key", b"traceparent", b"tracestate")
 MAX_QUIET_SECONDS = 2 * IDLE_SECONDS
 ServeForwarded: TypeAlias = Callable[
-    [Forwarded, Callable[[Answered], None], RecognisedKey | None], RecognisedKey | None
+    [ForwardedRequest, Callable[[HttpAnswer], None], RecognisedKey | None], RecognisedKey | None
 ]
 """Serves a request, given the key of the one before; returns its own."""
 
@@ -34,19 +34,19 @@ def home_of_decision(context: RequestContext, decision: str) -> NodeRecord | Non
     return None if forwarder is None or parts is None else forwarder.home_of_id(parts.experiment)
 
 
-def forwarded_request(context: RequestContext, path: str, body: bytes) -> Forwarded | None:
+def forwarded_request(context: RequestContext, body: bytes) -> ForwardedRequest | None:
     """Return a request as it is passed on, with its caller's own key; None if it must be served here."""
-    if len(body) > MAX_BYTES:
-        return None
-    given = context.headers
-    headers = {name.decode(): given[name].decode("latin-1") for name in FORWARDED_HEADERS if name in given}
+    given, path = context.headers, context.match.path.encode()
+    headers = {name: given[name] for name in FORWARDED_HEADERS if name in given}
     tracing = context.app_state.service.tracing
     if tracing is not None and context.span is not None:
         headers |= tracing.headers(context.span)
-    return Forwarded(path, context.id, headers, body)
+    if len(body) > MAX_BODY_BYTES or len(path) + sum(map(len, headers.values())) > MAX_OTHER_BYTES:
+        return None
+    return ForwardedRequest(path, context.id.encode(), headers, body)
 
 
-def is_answer(answer: Answered | None, context: RequestContext, repeatable: bool) -> TypeGuard[Answered]:
+def is_answer(answer: HttpAnswer | None, context: RequestContext, repeatable: bool) -> TypeGuard[HttpAnswer]:
     """Tell whether what the home said is the answer; if not, the request is served here.
 
     So it is if the home did not answer, and if it could not serve a request that it has not begun, or that may be made
@@ -60,12 +60,12 @@ def is_answer(answer: Answered | None, context: RequestContext, repeatable: bool
     return True
 
 
-async def pass_on(context: RequestContext, home: NodeRecord, path: str, body: bytes, repeatable: bool) -> bytes | None:
-    """Return what the home answers to a request; None if it must be served here."""
-    forwarder, request = context.forwarder, forwarded_request(context, path, body)
+async def pass_on(context: RequestContext, home: NodeRecord, body: bytes, repeatable: bool) -> bytes | None:
+    """Return what the home answers to a request with this body; None if it must be served here."""
+    forwarder, request = context.forwarder, forwarded_request(context, body)
     if forwarder is None or request is None:
         return None
-    future: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
+    future: asyncio.Future[HttpAnswer | None] = asyncio.get_running_loop().create_future()
     forwarder.pass_on(home, request, lambda answer: None if future.done() else future.set_result(answer))
     answer = await future
     if not is_answer(answer, context, repeatable):
@@ -87,7 +87,7 @@ class ForwardedRequests:
         self._loop, self._reader = asyncio.get_running_loop(), MessageReader(MAX_REQUEST_BYTES)
         self._recognised: RecognisedKey | None = None
         self._unanswered, self._ending = 0, False
-        self._answers: list[tuple[int, Answered]] = []
+        self._answers: list[tuple[int, HttpAnswer]] = []
         self._quiet_since = self._loop.time()
 
     def take(self, data: bytes) -> None:
@@ -100,7 +100,7 @@ class ForwardedRequests:
             if not requests:
                 self._send(pack_answers([]))
 
-    def _answer(self, number: int, answer: Answered) -> None:
+    def _answer(self, number: int, answer: HttpAnswer) -> None:
         self._answers.append((number, answer))
         if len(self._answers) == 1:
             self._loop.call_soon(self._send_answers)

@@ -5,37 +5,42 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
+from itertools import islice
 
 from starlette.types import Receive
 
 from ocucb.service.web.errors import Refusal
 
 MAX_TOKEN_BUCKETS = 20_000
+ROUNDING_SECONDS = 1e-7  # by which sums of times may be off
 
 
 class TokenBuckets:
     """Buckets of tokens by name: each holds `most`, is filled at `rate` per second, and a request takes one.
 
-    Buckets not used for longest are forgotten when there are too many, and are then full.
+    Of a bucket only the time is kept at which it will be full again. Buckets not used for longest are forgotten when
+    there are too many, and are then full.
     """
 
     def __init__(self, rate: float, most: float) -> None:
-        self._rate, self._most = rate, most
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._seconds = 1.0 / rate  # in which a token comes
+        self._longest = most / rate  # in which an empty bucket is full
+        self._full_at: dict[str, float] = {}  # used last at the end
 
     def take(self, name: str) -> float:
         """Take a token and return 0; or if there is none, return the seconds until there is one."""
         now = time.monotonic()
-        left, at = self._buckets.get(name, (self._most, now))
-        left = min(self._most, left + (now - at) * self._rate)
-        wait = 0.0 if left >= 1.0 else (1.0 - left) / self._rate
-        self._buckets[name] = left if wait else left - 1.0, now
-        self._buckets.move_to_end(name)
-        if len(self._buckets) > MAX_TOKEN_BUCKETS:
-            self._buckets.popitem(last=False)
-        return wait
+        full_at = self._full_at.pop(name, now)
+        taken = max(full_at, now) + self._seconds
+        wait = taken - now - self._longest
+        if wait > ROUNDING_SECONDS:
+            self._full_at[name] = full_at
+            return wait
+        self._full_at[name] = taken
+        if len(self._full_at) > MAX_TOKEN_BUCKETS:
+            self._full_at = dict(islice(self._full_at.items(), MAX_TOKEN_BUCKETS // 10, None))
+        return 0.0
 
 
 def network_of(client: tuple[str, int] | None) -> str:

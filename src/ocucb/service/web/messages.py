@@ -101,7 +101,7 @@ class DiscountGiven(Body):
 
 MemoryGiven = Annotated[
     Annotated[WindowGiven | DiscountGiven, Field(discriminator="name")] | None,
-    Field(description="What the policy remembers, for a world that drifts; null for everything."),
+    Field(description="What the policy remembers, for an environment that drifts; null for everything."),
 ]
 
 

@@ -14,6 +14,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from ocucb.service.engine import Engine
+from ocucb.service.node_directory import NodeDirectory
 
 MAX_EXPERIMENTS = 1000
 OTHER_EXPERIMENTS = ""  # the label of all experiments beyond these: a name is never empty
@@ -119,7 +120,7 @@ class ExperimentCounts(Collector):
 class Metrics:
     """The counters of one app, in a registry of their own."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, directory: NodeDirectory | None = None) -> None:
         self.registry = CollectorRegistry()
         self.answers = AnswerCounts()
         self.registry.register(self.answers)
@@ -150,6 +151,10 @@ class Metrics:
             registry=self.registry,
         )
         self.answered_by_home, self.served_here = map(forwarded.labels, ("answered", "served here"))
+        nodes = Gauge(
+            "ocucb_nodes", "Nodes that serve, itself included; 0 without --advertise.", registry=self.registry
+        )
+        nodes.set_function(lambda: 0 if directory is None else len(directory.nodes))
         waiting = Gauge("ocucb_engine_waiting", "Requests that wait for a transaction.", registry=self.registry)
         waiting.set_function(lambda: engine.waiting)
         loading = Gauge("ocucb_engine_loading", "Those whose experiment is read into memory.", registry=self.registry)

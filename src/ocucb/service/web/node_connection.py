@@ -9,21 +9,16 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from ocucb.service.web.node_messages import MAX_ANSWER_BYTES, Answered, MessageReader
+from ocucb.service.connections import FORWARDED, chunk
+from ocucb.service.web.node_messages import MAX_ANSWER_BYTES, HttpAnswer, MessageReader
 
-PATH = b"/v1/forwarded"
 STATUS_OK = 200
-
-
-def chunk(message: bytes) -> bytes:
-    """Return a message as a piece of a body that does not end."""
-    return b"%x\r\n%b\r\n" % (len(message), message)
 
 
 class NodeConnection(asyncio.Protocol):
     """Sends requests, and gives their answers to `take`. If it is lost, `lose` is called with the reason."""
 
-    def __init__(self, take: Callable[[list[tuple[int, Answered]]], None], lose: Callable[[Exception], None]) -> None:
+    def __init__(self, take: Callable[[list[tuple[int, HttpAnswer]]], None], lose: Callable[[Exception], None]) -> None:
         self.lost = False
         self._take, self._lose = take, lose
         self._transport: Any = None
@@ -31,13 +26,16 @@ class NodeConnection(asyncio.Protocol):
 
     @classmethod
     async def open(
-        cls, address: str, take: Callable[[list[tuple[int, Answered]]], None], lose: Callable[[Exception], None]
+        cls, address: str, take: Callable[[list[tuple[int, HttpAnswer]]], None], lose: Callable[[Exception], None]
     ) -> NodeConnection:
         """Connect to a node."""
         parts = urlsplit(address)
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(lambda: cls(take, lose), parts.hostname or "", parts.port or 80)
-        head = b"POST %b HTTP/1.1\r\nhost: %b\r\ntransfer-encoding: chunked\r\n\r\n" % (PATH, parts.netloc.encode())
+        head = b"POST %b HTTP/1.1\r\nhost: %b\r\ntransfer-encoding: chunked\r\n\r\n" % (
+            FORWARDED,
+            parts.netloc.encode(),
+        )
         connection._transport.write(head)
         return connection
 

@@ -1,34 +1,34 @@
 """What nodes say to each other: messages of many requests, or of many answers, over a connection that stays open.
 
-A message is two lengths of four bytes, a head of JSON and the bodies, one after the other. Each request has a number,
-and its answer has the same.
+A message is two lengths of four bytes, that of its heads and that of its texts. Each request, and each answer, has a
+head of the same size, with its number and the lengths of its texts; these follow, one after the other. An answer has
+the number of its request.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, NamedTuple
-
-from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 MAX_HEAD_BYTES = 4_000_000
-MAX_REQUEST_BYTES = 2_000_000  # of the bodies of a message of requests, which anybody can send
+MAX_REQUEST_BYTES = 2_000_000  # of the texts of a message of requests, which anybody can send
 MAX_ANSWER_BYTES = 64_000_000  # of those of answers
 _LENGTHS = struct.Struct("!II")
+_REQUEST_HEAD = struct.Struct("!IIIII")  # its number; the lengths of path, id, headers and body
+_ANSWER_HEAD = struct.Struct("!IH?II")  # its number, its status, `not_stored`; the lengths of headers and body
 
 
-class Forwarded(NamedTuple):
+class ForwardedRequest(NamedTuple):
     """A request that is passed on: where to, how it is called in logs, some of its headers, and its body."""
 
-    path: str
-    request_id: str
-    headers: dict[str, str]
+    path: bytes
+    request_id: bytes
+    headers: dict[bytes, bytes]
     body: bytes
 
 
-class Answered(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What the home answered. If `not_stored`, it has not done what was asked, and will not."""
 
     status: int
@@ -37,36 +37,49 @@ class Answered(NamedTuple):
     not_stored: bool = False
 
 
-_Length = Annotated[int, Field(ge=0)]
-_REQUESTS = TypeAdapter(list[tuple[int, str, str, dict[str, str], _Length]])
-_ANSWERS = TypeAdapter(list[tuple[int, int, dict[str, str], bool, _Length]])
-
-
-def pack_requests(requests: Iterable[tuple[int, Forwarded]]) -> bytes:
+def pack_requests(requests: Iterable[tuple[int, ForwardedRequest]]) -> bytes:
     """Return a message of requests and their numbers."""
-    head, bodies = [], []
+    heads: list[bytes] = []
+    texts: list[bytes] = []
     for number, (path, request_id, headers, body) in requests:
-        head.append((number, path, request_id, headers, len(body)))
-        bodies.append(body)
-    return _pack(head, bodies)
+        lines = _pack_headers(headers)
+        heads.append(_REQUEST_HEAD.pack(number, len(path), len(request_id), len(lines), len(body)))
+        texts += (path, request_id, lines, body)
+    return _pack(heads, texts)
 
 
-def pack_answers(answers: Iterable[tuple[int, Answered]]) -> bytes:
+def pack_answers(answers: Iterable[tuple[int, HttpAnswer]]) -> bytes:
     """Return a message of answers, with the numbers of what they answer."""
-    head, bodies = [], []
+    heads: list[bytes] = []
+    texts: list[bytes] = []
     for number, (status, body, headers, not_stored) in answers:
-        head.append((number, status, headers, not_stored, len(body)))
-        bodies.append(body)
-    return _pack(head, bodies)
+        lines = _pack_headers({name.encode(): value.encode() for name, value in headers.items()}) if headers else b""
+        heads.append(_ANSWER_HEAD.pack(number, status, not_stored, len(lines), len(body)))
+        texts += (lines, body)
+    return _pack(heads, texts)
 
 
-def _pack(head: Sequence[tuple[Any, ...]], bodies: Sequence[bytes]) -> bytes:
-    text, body = to_json(head), b"".join(bodies)
-    return b"".join((_LENGTHS.pack(len(text), len(body)), text, body))
+def _pack(heads: list[bytes], texts: list[bytes]) -> bytes:
+    head, text = b"".join(heads), b"".join(texts)
+    return b"".join((_LENGTHS.pack(len(head), len(text)), head, text))
+
+
+def _pack_headers(headers: dict[bytes, bytes]) -> bytes:
+    return b"\n".join([b"%b:%b" % pair for pair in headers.items()])
+
+
+def _read_headers(lines: bytes) -> dict[bytes, bytes]:
+    headers = {}
+    for line in lines.split(b"\n") if lines else ():
+        name, colon, value = line.partition(b":")
+        if not colon:
+            raise ValueError(f"a header must have a colon, got {line[:50]!r}")
+        headers[name] = value
+    return headers
 
 
 class MessageReader:
-    """Finds the messages in what arrives piece by piece, with bodies of at most so many bytes each.
+    """Finds the messages in what arrives piece by piece, with texts of at most so many bytes each.
 
     ValueError if it is something else.
     """
@@ -74,26 +87,41 @@ class MessageReader:
     def __init__(self, most: int) -> None:
         self._most = most
         self._arrived, self._wanted = bytearray(), 0
+        self._lines = b""  # the headers of the last request, as they were sent and as they were read
+        self._headers: dict[bytes, bytes] = {}
 
-    def read_requests(self, data: bytes) -> Iterator[list[tuple[int, Forwarded]]]:
+    def read_requests(self, data: bytes) -> Iterator[list[tuple[int, ForwardedRequest]]]:
         """Yield the requests of each message that is whole now."""
-        for head, body in self._messages(data):
-            items = _validate(_REQUESTS, head)
-            pieces = _split(body, [item[-1] for item in items])
-            yield [
-                (number, Forwarded(path, request_id, headers, piece))
-                for (number, path, request_id, headers, _), piece in zip(items, pieces, strict=True)
-            ]
+        for heads, texts in self._messages(data):
+            requests: list[tuple[int, ForwardedRequest]] = []
+            begin = 0
+            for number, path, request_id, headers, body in _heads(_REQUEST_HEAD, heads):
+                named = begin + path
+                headed = named + request_id
+                told = headed + headers
+                end = told + body
+                if texts[headed:told] != self._lines:  # most are of the same caller
+                    self._headers = _read_headers(texts[headed:told])
+                    self._lines = texts[headed:told]
+                request = ForwardedRequest(texts[begin:named], texts[named:headed], self._headers, texts[told:end])
+                requests.append((number, request))
+                begin = end
+            _check_end(begin, texts)
+            yield requests
 
-    def read_answers(self, data: bytes) -> Iterator[list[tuple[int, Answered]]]:
+    def read_answers(self, data: bytes) -> Iterator[list[tuple[int, HttpAnswer]]]:
         """Yield the answers of each message that is whole now."""
-        for head, body in self._messages(data):
-            items = _validate(_ANSWERS, head)
-            pieces = _split(body, [item[-1] for item in items])
-            yield [
-                (number, Answered(status, piece, headers, not_stored))
-                for (number, status, headers, not_stored, _), piece in zip(items, pieces, strict=True)
-            ]
+        for heads, texts in self._messages(data):
+            answers: list[tuple[int, HttpAnswer]] = []
+            begin = 0
+            for number, status, not_stored, headers, body in _heads(_ANSWER_HEAD, heads):
+                told = begin + headers
+                given = _read_headers(texts[begin:told])
+                plain = {name.decode(): value.decode() for name, value in given.items()} if given else {}
+                begin = told + body
+                answers.append((number, HttpAnswer(status, texts[told:begin], plain, bool(not_stored))))
+            _check_end(begin, texts)
+            yield answers
 
     def _messages(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
         if self._arrived:
@@ -102,38 +130,28 @@ class MessageReader:
                 return
             data = bytes(self._arrived)
             self._arrived.clear()
-        begin = 0
-        while (wanted := _size(data, begin, self._most)) <= len(data) - begin:
-            middle = begin + _LENGTHS.size + _LENGTHS.unpack_from(data, begin)[0]
-            end = begin + wanted
+        begin, size = 0, len(data)
+        self._wanted = _LENGTHS.size
+        while size - begin >= _LENGTHS.size:
+            head, text = _LENGTHS.unpack_from(data, begin)
+            if head > MAX_HEAD_BYTES or text > self._most:
+                raise ValueError(f"a message of {head} and {text} bytes is too long")
+            middle = begin + _LENGTHS.size + head
+            end = middle + text
+            if end > size:
+                self._wanted = end - begin
+                break
             yield data[begin + _LENGTHS.size : middle], data[middle:end]
             begin = end
-        self._wanted = wanted
         self._arrived += data[begin:]
 
 
-def _size(data: bytes, begin: int, most: int) -> int:
-    """Return how many bytes the message has that begins here, as far as is known."""
-    if len(data) - begin < _LENGTHS.size:
-        return _LENGTHS.size
-    head, body = _LENGTHS.unpack_from(data, begin)
-    if head > MAX_HEAD_BYTES or body > most:
-        raise ValueError(f"a message of {head} and {body} bytes is too long")
-    return _LENGTHS.size + int(head) + int(body)
+def _heads(kind: struct.Struct, heads: bytes) -> Iterator[tuple[int, ...]]:
+    if len(heads) % kind.size:
+        raise ValueError(f"a message has heads of {len(heads)} bytes, and each has {kind.size}")
+    return kind.iter_unpack(heads)
 
 
-def _validate(kind: TypeAdapter[Any], head: bytes) -> Any:
-    try:
-        return kind.validate_json(head, strict=True)
-    except ValidationError as problem:
-        raise ValueError(f"a message cannot be read: {problem.errors()[0]['msg']}") from None
-
-
-def _split(body: bytes, lengths: Sequence[int]) -> list[bytes]:
-    pieces, begin = [], 0
-    for length in lengths:
-        pieces.append(body[begin : begin + length])
-        begin += length
-    if begin != len(body):
-        raise ValueError(f"a message has bodies of {len(body)} bytes, and names {begin}")
-    return pieces
+def _check_end(end: int, texts: bytes) -> None:
+    if end != len(texts):
+        raise ValueError(f"a message has texts of {len(texts)} bytes, and names {end}")

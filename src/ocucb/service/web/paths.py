@@ -30,6 +30,7 @@ class RouteMatch(NamedTuple):
 
     route: Route
     parameters: dict[str, str]
+    path: str
 
 
 class _PathNode:
@@ -84,7 +85,7 @@ class RouteTree:
         if route is None:
             allowed = sorted({*routes, *(["HEAD"] if "GET" in routes else [])})
             raise Refusal(405, f"this path takes {', '.join(allowed)}", {"Allow": ", ".join(allowed)})
-        return RouteMatch(route, parameters)
+        return RouteMatch(route, parameters, path)
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str, Callable[..., Any]]]:

@@ -23,7 +23,7 @@ class Deleted(BaseModel):
     entries: Annotated[int, Field(description="How many entries its log had.")]
 
 
-class Erased(BaseModel):
+class UnitErased(BaseModel):
     """How many decisions had the unit's name, and in which files of archives it may still be."""
 
     decisions: int
@@ -50,11 +50,11 @@ async def delete(name: str, context: Context) -> Deleted:
     responses=errors("POST /v1/units/erase", 404),
     openapi_extra=body_of(UnitToErase),
 )
-async def erase(context: Context) -> Erased:
+async def erase(context: Context) -> UnitErased:
     """Take the name of a unit out of the logs. What was decided for it, and what it earned, stays, for nobody.
 
     Files of archives are not changed, and named in the answer: `ocucb erase --file` changes them. Nor are backups.
     """
     given, service = read(UnitToErase, context.body), context.app_state.service
     done = await context.app_state.in_thread(erase_unit, service.store, given.unit, given.experiment, context.key.id)
-    return Erased(decisions=done.decisions, archives=done.archives)
+    return UnitErased(decisions=done.decisions, archives=done.archives)

@@ -14,7 +14,7 @@ class RoutePolicy(NamedTuple):
     role     of the API key; None for a route that is open to all, or sees to it itself, as the page does
     fresh    it reads past the engine, so it must be looked up whether the key is still valid; "try" if that may fail
     direct   the gateway calls it itself, and it returns bytes: the way through the framework costs more than a decision
-    size     how large a body may be: as `largest_body` or `largest_import` in the settings say, or a form, which
+    size     how large a body may be: as `max_body_bytes` or `max_import_bytes` in the settings say, or a form, which
              anybody may send; None for no body
     media    what a body may be; empty for anything
     content_policy  which Content-Security-Policy its answers have
@@ -60,6 +60,7 @@ ROUTE_POLICIES: dict[str, RoutePolicy] = {
     "GET /v1/keys": RoutePolicy("admin", fresh="must", query=("after", "limit")),
     "DELETE /v1/keys/{id}": RoutePolicy("admin", fresh="must"),
     "GET /v1/audit": RoutePolicy("admin", fresh="must", query=("before", "limit", "experiment")),
+    "GET /v1/nodes": RoutePolicy("admin", fresh="try", query=("experiment",)),
     "GET /metrics": RoutePolicy("read", fresh="try"),
     "GET /healthz": RoutePolicy(None, quiet=True, query=None),
     "GET /readyz": RoutePolicy(None, quiet=True, query=None),

@@ -29,13 +29,13 @@ class Tracing:
         context = self._propagator.extract(given)
         return self._tracer.start_span(method, context, SpanKind.SERVER, {"http.request.method": method})
 
-    def headers(self, span: Any) -> dict[str, str]:
+    def headers(self, span: Any) -> dict[bytes, bytes]:
         """Return what a request that is passed on carries, so that it is in the same trace."""
         from opentelemetry.trace import set_span_in_context  # noqa: PLC0415
 
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier, set_span_in_context(span))
-        return carrier
+        return {name.encode(): value.encode("latin-1", "replace") for name, value in carrier.items()}
 
     def end(
         self, span: Any, method: str, route: str, status: int, request_id: str, key: str, experiment: str | None

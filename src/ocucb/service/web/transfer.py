@@ -13,7 +13,7 @@ from ocucb.service.errors import UnknownExperimentError
 from ocucb.service.records import ExperimentRecord
 from ocucb.service.requests import ImportLog, Inspect
 from ocucb.service.text import clean_text
-from ocucb.service.web.answers import Changed
+from ocucb.service.web.answers import ExperimentChanged
 from ocucb.service.web.app_state import Context, RequestContext
 from ocucb.service.web.documents import IDEMPOTENCY_KEY, body_of, errors
 from ocucb.service.web.export_formats import FORMATS, Writer, arms_by_text, read_csv, read_json, read_lines
@@ -123,7 +123,7 @@ async def _stream(
         ),
     },
 )
-async def import_log(name: str, context: Context) -> Changed:
+async def import_log(name: str, context: Context) -> ExperimentChanged:
     """Learn from pulls made elsewhere, all or none of them. What was exported can be imported."""
     key = context.idempotency_key()
     if context.media == "text/csv":
@@ -133,4 +133,4 @@ async def import_log(name: str, context: Context) -> Changed:
     else:
         read = read_lines if context.media == "application/x-ndjson" else read_json
         asked = await context.app_state.in_thread(lambda: ImportLog(name, read(context.body), key))
-    return Changed.of(await context.app_state.caller.ask(asked, context.key.id))
+    return ExperimentChanged.of(await context.app_state.caller.ask(asked, context.key.id))

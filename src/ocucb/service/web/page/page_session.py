@@ -16,7 +16,7 @@ from ocucb.service.access import ApiKey
 from ocucb.service.callers import LoopCaller
 from ocucb.service.errors import DeniedError, StoreError, UnknownExperimentError
 from ocucb.service.web.app_state import Service, context_of
-from ocucb.service.web.errors import Refusal, error_answer, retry_after
+from ocucb.service.web.errors import Refusal, error_response, retry_after
 from ocucb.service.web.limits import TokenBuckets
 from ocucb.service.web.page.login_limits import LoginLimits
 from ocucb.service.web.page.rendering import problem_page, render
@@ -39,7 +39,7 @@ class PageResources:
         self.login_limits = LoginLimits(service.settings.logins)
         self.summaries = SummaryCache()
         self.refresh = KeyRefresher(service.access, 0.0)
-        self.rates = TokenBuckets(service.settings.rate, service.settings.rate)
+        self.rates = TokenBuckets(service.settings.rate_limit, service.settings.rate_limit)
 
     def is_secure(self, request: Request) -> bool:
         """Tell whether the browser speaks TLS."""
@@ -107,7 +107,7 @@ def page_route(
 
 def error_page(request: Request, error: Exception, **what: Any) -> HTMLResponse:
     """Return an error as a page. What is the service's own fault is for the log, and not for visitors."""
-    problem = error_answer(error)
+    problem = error_response(error)
     if problem.status >= 500:
         reason = error.reason if isinstance(error, StoreError) else ""
         fields = {"fields": {"request_id": context_of(request).id, "reason": reason}}

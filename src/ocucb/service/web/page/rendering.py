@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 
 from ocucb.labels import Label
 from ocucb.service.text import encode
-from ocucb.service.web.errors import ErrorAnswer
+from ocucb.service.web.errors import ErrorResponse
 from ocucb.service.web.page.numbers import percent, whole
 
 FOLDER = Path(__file__).parent
@@ -80,7 +80,7 @@ def render(template: str, status: int = 200, **what: Any) -> HTMLResponse:
     return HTMLResponse(text, status, {"Content-Security-Policy": CONTENT_SECURITY_POLICY})
 
 
-def problem_page(problem: ErrorAnswer, **what: Any) -> HTMLResponse:
+def problem_page(problem: ErrorResponse, **what: Any) -> HTMLResponse:
     """Return an error as a page: one clear sentence, and nothing of the inside."""
     heading = HEADINGS.get(problem.status, "That did not work")
     words = sentence(problem.message)
