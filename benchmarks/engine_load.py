@@ -2,9 +2,10 @@
 
     python -m benchmarks.engine_load ADDRESS CALLERS HOMES EXPERIMENT ...
 
-With "homes" it passes on to the other engine what is at home there, as nodes do. Says "ready" once all experiments are
-in memory; for each line with a number of seconds it then lets its callers ask for so long, and says how many decisions
-were made, and how many seconds of processor that took.
+With "homes" it passes on to the other engine what is at home there, as nodes do, and asks for as many of the
+experiments as are measured, half of them at home at each. Says "ready" once all are in memory; for each line with a
+number of seconds it then lets its callers ask for so long, and says how many decisions were made, and how many
+seconds of processor that took.
 """
 
 from __future__ import annotations
@@ -16,19 +17,34 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 
 import httptools
 import uvloop
 
 from ocucb.service.callers import LoopCaller, PendingRequest
+from ocucb.service.connections import chunk
 from ocucb.service.engine import Engine
 from ocucb.service.node_directory import NodeDirectory
-from ocucb.service.requests import Decide
+from ocucb.service.requests import Decide, Inspect
 from ocucb.service.stores import Store
 from ocucb.service.web.forwarding import Forwarder
 from ocucb.service.web.homes import ForwardedRequests
-from ocucb.service.web.node_connection import chunk
-from ocucb.service.web.node_messages import Answered, Forwarded
+from ocucb.service.web.node_messages import ForwardedRequest, HttpAnswer
+
+MEASURED = 8  # experiments
+EXPERIMENTS = [f"experiment{number}" for number in range(40)]  # to choose from, as homes are by chance
+
+
+def choose_evenly(home: Callable[[str], str]) -> dict[str, list[str]]:
+    """Return experiments by their homes, of which there are two: as many at each."""
+    by_home: dict[str, list[str]] = {}
+    for name in EXPERIMENTS:
+        by_home.setdefault(home(name), []).append(name)
+    shared = {node: names[: MEASURED // 2] for node, names in by_home.items()}
+    if sorted(map(len, shared.values())) != [MEASURED // 2, MEASURED // 2]:
+        raise RuntimeError(f"the experiments are at home at {[*by_home]}, not half of them at each of two nodes")
+    return shared
 
 
 @dataclass
@@ -63,8 +79,6 @@ def start_engines(
     for process in processes:
         if _line(process) != "ready":
             raise RuntimeError(f"{name}: an engine did not start")
-    if homes:
-        time.sleep(2.0)  # until they have heard of each other
     return EngineCase(name, processes)
 
 
@@ -93,12 +107,12 @@ class _Served(asyncio.Protocol):
     def _send(self, message: bytes) -> None:
         self._transport.write(chunk(message))
 
-    def _serve(self, request: Forwarded, answer: Callable[[Answered], None], _: object) -> None:
+    def _serve(self, request: ForwardedRequest, answer: Callable[[HttpAnswer], None], _: object) -> None:
         def done(asked: PendingRequest) -> None:
             made = asked.result()
-            answer(Answered(200, made[0].id.encode(), {}))  # type: ignore[index,union-attr]
+            answer(HttpAnswer(200, made[0].id.encode(), {}))  # type: ignore[index,union-attr]
 
-        self._caller.submit(Decide(request.path), None, done)
+        self._caller.submit(Decide(request.path.decode()), None, done)
 
 
 async def _load(
@@ -119,23 +133,29 @@ async def _load(
 async def _decide(caller: LoopCaller, forwarder: Forwarder | None, name: str) -> None:
     home = None if forwarder is None else forwarder.home(name)
     if forwarder is not None and home is not None:
-        answered: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
-        forwarder.pass_on(home, Forwarded(name, "", {}, b""), answered.set_result)
+        answered: asyncio.Future[HttpAnswer | None] = asyncio.get_running_loop().create_future()
+        forwarder.pass_on(home, ForwardedRequest(name.encode(), b"", {}, b""), answered.set_result)
         if await answered is not None:
             return
     await caller.ask(Decide(name))
 
 
 async def _run(engine: Engine, store: Store, callers: int, homes: bool, names: Sequence[str]) -> None:
-    loop, caller = asyncio.get_running_loop(), LoopCaller(engine, 60.0)
-    await _load(caller, None, names, len(names), 0.5)
+    loop, caller = asyncio.get_running_loop(), LoopCaller(engine, 60.0, told_last=True)
+    for name in names:
+        await caller.ask(Inspect(name))  # a decision would be one of another engine, for most of them
     directory: NodeDirectory | None = None
     forwarder: Forwarder | None = None
     if homes:
-        server = await loop.create_server(lambda: _Served(caller), "127.0.0.1", 0)
+        forwarded_caller = LoopCaller(engine, 60.0)
+        server = await loop.create_server(lambda: _Served(forwarded_caller), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         directory = await asyncio.to_thread(NodeDirectory(store, f"http://127.0.0.1:{port}").start)
         forwarder = Forwarder(directory)
+        while not directory.live:
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(2.0)  # until the other one has heard, too
+        names = list(chain(*choose_evenly(directory.home_name).values()))
     print("ready", flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         before = time.process_time()

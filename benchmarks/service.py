@@ -185,7 +185,7 @@ def service(folder: Path) -> Iterator[tuple[int, str, subprocess.Popen[bytes]]]:
     """`ocucb serve` on an empty database: its port, its first key, its process."""
     port = free_port()
     command = [shutil.which("ocucb", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "ocucb", "serve"]
-    with running([*command, "--port", str(port), "--rate", "1000000"], port, folder) as process:
+    with running([*command, "--port", str(port), "--rate-limit", "1000000"], port, folder) as process:
         key = re.search(r"ocucb_[a-z0-9]{12}_[A-Za-z0-9_-]{43}", (folder / f"{port}.txt").read_text("utf-8"))
         if key is None:
             raise RuntimeError("the server has not shown its first key")

@@ -164,7 +164,7 @@ def main() -> None:
         key = Access(store).make("benchmark", ["admin"])[1]
         store.close()
         port = free_port()
-        words = ["serve", "--port", str(port), "--database", address, "--rate", "1000000"]
+        words = ["serve", "--port", str(port), "--database", address, "--rate-limit", "1000000"]
         command = [sys.executable, "-m", "ocucb.cli", *words, "--advertise", f"http://127.0.0.1:{port}"]
         stack.enter_context(running(command, port, folder))
         prepare(port, key, "first", 10)

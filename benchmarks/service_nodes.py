@@ -1,12 +1,13 @@
 """Two nodes on PostgreSQL beside one: decisions per second of all nodes together, and the nodes' CPU time for each.
 
-Eight experiments of ten arms, 64 connections of `wrk` in all. "by experiment" is a balancer that sends each experiment
-to its home; "round robin" one that does not look, so that half of all requests are passed on from node to node. The
-cases are measured in turn, several times over in one run; a part of one node is the median of that part in each turn.
-The same for engines without HTTP, 64 callers in all; "without homes" these pass nothing on, and take turns at the locks
-of all experiments. The database is on the same machine, and takes its share of it. Then one of two nodes is
-stopped by SIGSTOP, or killed, while a caller asks the other node for one decision after the other: the longest that an
-experiment of the lost node had to wait.
+Eight experiments of ten arms, four at home at each of two nodes, 64 connections of `wrk` in all. "by experiment" is a
+balancer that sends each experiment to its home; "round robin" one that does not look, so that half of all requests are
+passed on from node to node. The cases are measured in turn, several times over, and then again with new processes, in
+one run; a part of one node is the median of that part in each turn. The same for engines without HTTP, 64 callers in
+all, each case with its own database; "without homes" these pass nothing on, and take turns at the locks of all
+experiments. The database is on the same machine, and takes its share of it. Then one of two nodes is stopped by
+SIGSTOP, or killed, while a caller asks the other node for one decision after the other: the longest that an experiment
+of the lost node had to wait.
 
     python -m benchmarks.service_nodes postgresql://postgres@/postgres?host=/run/postgresql
 """
@@ -31,7 +32,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.engine import make_url
 
-from benchmarks.engine_load import EngineCase, start_engines
+from benchmarks.engine_load import EXPERIMENTS, MEASURED, EngineCase, choose_evenly, start_engines
 from benchmarks.service import caller, free_port, prepare, running
 from benchmarks.table import write
 from ocucb.service.access import Access
@@ -40,9 +41,9 @@ from ocucb.service.stores import Store
 from ocucb.service.stores.nodes import NodeRecord, list_nodes
 from tools.programs import locate
 
-EXPERIMENTS = [f"experiment{number}" for number in range(8)]
 CONNECTIONS = 64
-SECONDS, ROUNDS = 3, 3
+STARTS = 3  # of all processes: of two that are the same one may be a tenth faster
+SECONDS, ROUNDS = 2, 5
 SCRIPT = """
 local paths, turn = {{ {paths} }}, 0
 wrk.method = "POST"
@@ -108,11 +109,11 @@ class Case:
 
 
 @contextmanager
-def database(server: str) -> Iterator[str]:
-    """Make a database of its own on a server, and drop it in the end."""
+def database(server: str, template: str = "template1") -> Iterator[str]:
+    """Make a database of its own on a server, a copy of another one, and drop it in the end."""
     name = f"ocucb_{secrets.token_hex(4)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
     try:
         yield make_url(server).set(database=name).render_as_string(hide_password=False)
     finally:
@@ -120,26 +121,35 @@ def database(server: str) -> Iterator[str]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
-def start(stack: ExitStack, address: str, folder: Path, number: int) -> tuple[list[Node], str]:
-    """Start nodes on a database with all experiments; return them and an API key."""
-    store = Store(address)
-    store.migrate()
-    key = Access(store).make("benchmark", ["admin"])[1]
-    store.close()
+@contextmanager
+def prepared(server: str, folder: Path) -> Iterator[tuple[str, str]]:
+    """Make a database with all experiments; yield its name and an API key."""
+    with database(server) as address:
+        store = Store(address)
+        store.migrate()
+        key = Access(store).make("benchmark", ["admin"])[1]
+        store.close()
+        with ExitStack() as stack:
+            (node,) = start(stack, address, folder, 1)
+            for name in EXPERIMENTS:
+                prepare(node.port, key, name, 10)
+        yield str(make_url(address).database), key
+
+
+def start(stack: ExitStack, address: str, folder: Path, number: int) -> list[Node]:
+    """Start nodes on a database."""
     nodes = []
     for _ in range(number):
         port = free_port()
-        words = ["serve", "--port", str(port), "--database", address, "--rate", "1000000"]
+        words = ["serve", "--port", str(port), "--database", address, "--rate-limit", "1000000"]
         command = [sys.executable, "-m", "ocucb.cli", *words, "--advertise", f"http://127.0.0.1:{port}"]
         nodes.append(Node(port, stack.enter_context(running(command, port, folder))))
-    for name in EXPERIMENTS:
-        prepare(nodes[0].port, key, name, 10)
     store = Store(address)
-    while len(_listed(store)) < number:
+    while not {node.address for node in nodes} <= {record.address for record in _listed(store)}:
         time.sleep(0.1)
     store.close()
     time.sleep(2.0)  # until they have heard of each other
-    return nodes, key
+    return nodes
 
 
 def _listed(store: Store) -> list[NodeRecord]:
@@ -148,12 +158,12 @@ def _listed(store: Store) -> list[NodeRecord]:
 
 
 def homes(address: str, nodes: Sequence[Node]) -> list[list[str]]:
-    """Return the experiments that are at home at each node."""
+    """Return the experiments that are measured, by the node at which they are at home."""
     store = Store(address)
     listed = _listed(store)
     store.close()
-    found = {name: choose_home(listed, name).address for name in EXPERIMENTS}
-    return [[name for name in EXPERIMENTS if found[name] == node.address] for node in nodes]
+    shared = choose_evenly(lambda name: choose_home(listed, name).address)
+    return [shared[node.address] for node in nodes]
 
 
 def longest_wait(nodes: Sequence[Node], key: str, name: str, blow: int) -> float:
@@ -172,20 +182,19 @@ def longest_wait(nodes: Sequence[Node], key: str, name: str, blow: int) -> float
     return longest
 
 
-def measure_cases(server: str) -> tuple[list[list[Case] | list[EngineCase]], list[list[str]]]:
-    """Measure nodes, and then engines, each case in turn; also how long experiments wait for a node that is lost."""
-    with tempfile.TemporaryDirectory(dir=".") as name, ExitStack() as stack:
-        folder = Path(name).resolve()
-        one_database, two_database = (stack.enter_context(database(server)) for _ in range(2))
-        one, one_key = start(stack, one_database, folder, 1)
-        two, key = start(stack, two_database, folder, 2)
-        at_home = homes(two_database, two)
-        nodes = [
-            Case("one node", one, [EXPERIMENTS], one_key),
+def measure_nodes(server: str, template: str, key: str, folder: Path) -> tuple[list[Case], list[list[str]]]:
+    """Start nodes and measure each case in turn; then how long experiments wait for a node that is lost."""
+    with ExitStack() as stack:
+        databases = [stack.enter_context(database(server, template)) for _ in range(2)]
+        one, two = (start(stack, address, folder, number) for number, address in enumerate(databases, 1))
+        at_home = homes(databases[1], two)
+        both = [name for names in at_home for name in names]
+        cases = [
+            Case("one node", one, [both], key),
             Case("two nodes, by experiment", two, at_home, key),
-            Case("two nodes, round robin", two, [EXPERIMENTS, EXPERIMENTS], key),
+            Case("two nodes, round robin", two, [both, both], key),
         ]
-        _measure_in_turn(nodes)
+        _measure_in_turn(cases)
         waits = []
         for word, blow in (("SIGSTOP", signal.SIGSTOP), ("SIGKILL", signal.SIGKILL)):
             waits.append([f"longest wait after {word}", f"{longest_wait(two, key, at_home[1][0], blow):.2f} s", "", ""])
@@ -193,14 +202,22 @@ def measure_cases(server: str) -> tuple[list[list[Case] | list[EngineCase]], lis
             time.sleep(3.0)
         for node in (*one, *two):
             node.process.kill()
-        engines = [
-            start_engines(stack, "one engine", one_database, CONNECTIONS, [EXPERIMENTS]),
-            start_engines(stack, "two engines, by experiment", two_database, CONNECTIONS, at_home),
-            start_engines(stack, "two engines, round robin", two_database, CONNECTIONS, [EXPERIMENTS] * 2, homes=True),
-            start_engines(stack, "the same without homes", two_database, CONNECTIONS, [EXPERIMENTS] * 2),
+    return cases, waits
+
+
+def measure_engines(server: str, template: str) -> list[EngineCase]:
+    """Start engines and measure each case in turn."""
+    first, second = EXPERIMENTS[: MEASURED // 2], EXPERIMENTS[MEASURED // 2 : MEASURED]
+    with ExitStack() as stack:
+        addresses = [stack.enter_context(database(server, template)) for _ in range(4)]
+        cases = [
+            start_engines(stack, "one engine", addresses[0], CONNECTIONS, [first + second]),
+            start_engines(stack, "two engines, by experiment", addresses[1], CONNECTIONS, [first, second]),
+            start_engines(stack, "two engines, round robin", addresses[2], CONNECTIONS, [EXPERIMENTS] * 2, homes=True),
+            start_engines(stack, "the same without homes", addresses[3], CONNECTIONS, [first + second] * 2),
         ]
-        _measure_in_turn(engines)
-    return [nodes, engines], waits
+        _measure_in_turn(cases)
+    return cases
 
 
 def _measure_in_turn(cases: Sequence[Case] | Sequence[EngineCase]) -> None:
@@ -215,14 +232,24 @@ def _measure_in_turn(cases: Sequence[Case] | Sequence[EngineCase]) -> None:
 def main() -> None:
     """Measure all cases, and write the table."""
     (server,) = sys.argv[1:]
-    measured, waits = measure_cases(server)
+    with tempfile.TemporaryDirectory(dir=".") as name, prepared(server, Path(name).resolve()) as (template, key):
+        folder = Path(name).resolve()
+        of_nodes = [measure_nodes(server, template, key, folder) for _ in range(STARTS)]
+        of_engines = [measure_engines(server, template) for _ in range(STARTS)]
+    same = zip(*(waits for _, waits in of_nodes), strict=True)
+    longest = [max(waits, key=lambda row: float(row[1].split()[0])) for waits in same]
+    rows = [*_rows([cases for cases, _ in of_nodes]), *_rows(of_engines), *longest]
+    write("service_nodes", __doc__ or "", ["", "decisions/s", "of one node", "CPU, µs"], rows)
+
+
+def _rows(starts: Sequence[Sequence[Case]] | Sequence[Sequence[EngineCase]]) -> list[list[str]]:
     rows = []
-    for cases in measured:
-        for case in cases:
-            rate, cpu = (statistics.median(column) for column in zip(*case.measured, strict=True))
-            parts = [one / base for (one, _), (base, _) in zip(case.measured, cases[0].measured, strict=True)]
-            rows.append([case.name, f"{rate:,.0f}", f"{statistics.median(parts):.2f}", f"{cpu:.0f}"])
-    write("service_nodes", __doc__ or "", ["", "decisions/s", "of one node", "CPU, µs"], rows + waits)
+    bases = [rate for cases in starts for rate, _ in cases[0].measured]
+    for same in zip(*starts, strict=True):
+        rates, cpu = zip(*(one for case in same for one in case.measured), strict=True)
+        part = statistics.median(rate / base for rate, base in zip(rates, bases, strict=True))
+        rows.append([same[0].name, f"{statistics.median(rates):,.0f}", f"{part:.2f}", f"{statistics.median(cpu):.0f}"])
+    return rows
 
 
 if __name__ == "__main__":
