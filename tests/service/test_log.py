@@ -14,9 +14,9 @@ from ocucb import UCB, Bernoulli, ThompsonSampling
 from ocucb.service.definition import Definition
 from ocucb.service.engine import Limits
 from ocucb.service.errors import DamagedError, StoreError, UnavailableError, UnknownExperimentError
-from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.records import REWARD, Snapshot
 from ocucb.service.requests import Decide, Inspect, Reward, SetStatus
+from ocucb.service.snapshot_text import SnapshotEncoder, decode_snapshot, encode_snapshot
 from ocucb.service.stores.tables import experiments, log, snapshots
 from service.helpers import Node, folded_state, forget_seen, live_state, wait_until
 
@@ -59,13 +59,13 @@ def test_a_snapshot_is_stored_though_nobody_asks_any_more(
     start: Callable[..., Node], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be taken after the last request."""
-    asked = threading.Event()
+    asked, encode = threading.Event(), SnapshotEncoder.encode
 
     def encode_late(*of: Any) -> Snapshot:
         asked.wait()
-        return encode_snapshot(*of)
+        return encode(*of)
 
-    monkeypatch.setattr("ocucb.service.snapshots.encode_snapshot", encode_late)
+    monkeypatch.setattr("ocucb.service.snapshot_text.SnapshotEncoder.encode", encode_late)
     node = start(limits=Limits(sweep=3600.0, snapshot=20))
     node.create()
     node.play(15)
@@ -97,7 +97,7 @@ def test_snapshots_are_only_a_cache(start: Callable[..., Node]) -> None:
 
 
 def test_a_long_snapshot_is_compressed(start: Callable[..., Node], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ocucb.service.experiment_cache.MIN_COMPRESSED", 100)
+    monkeypatch.setattr("ocucb.service.snapshot_text.MIN_COMPRESSED", 100)
     node = start(limits=Limits(sweep=3600.0, snapshot=20))
     node.create(arms=list(range(500)))
     node.play(60)

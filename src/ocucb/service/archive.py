@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from ocucb.errors import OcucbError
 from ocucb.service import records
 from ocucb.service.errors import LogError, RequestError, UnknownExperimentError
-from ocucb.service.experiment_cache import decode_snapshot, encode_snapshot
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.parquet import ParquetWriter, check_installed, read_about, read_rows, sync
 from ocucb.service.records import SECOND, Clock, Entry, ExperimentRecord, utc_now
 from ocucb.service.replay import LogChecker, Replayed, replayed
+from ocucb.service.snapshot_text import decode_snapshot, encode_snapshot
 from ocucb.service.stores import Store, retention
 from ocucb.service.stores.audit import Change, add_changes
 from ocucb.service.stores.log_rows import COLUMN_KINDS, to_entry, to_row

@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ocucb.errors import RewardError
 from ocucb.labels import Label
+
+
+class Pairs(NamedTuple):
+    """A list of pairs, as two lists: of labels, and of numbers, none of which is 0."""
+
+    labels: list[Label]
+    numbers: list[tuple[float, ...]]
 
 
 class RoundingErrors:
     """For each arm the numbers whose sum with the bandit's own sum of rewards is exact. None for arms without error."""
 
     def __init__(self) -> None:
-        self._by_arm: dict[Label, list[float]] = {}
+        self._by_arm: dict[Label, tuple[float, ...]] = {}
 
     def added(self, arm: Label, before: float, value: float) -> None:
         """Note that a bandit has added `value` to a sum of `before`."""
@@ -48,19 +55,23 @@ class RoundingErrors:
 
     def to_list(self) -> list[list[Any]]:
         """Return everything as plain data."""
-        return [[arm, errors] for arm, errors in self._by_arm.items()]
+        return [[arm, list(errors)] for arm, errors in self._by_arm.items()]
+
+    def to_pairs(self) -> Pairs:
+        """Return what `to_list` does, without a list for each arm: many new lists would be searched for garbage."""
+        return Pairs(list(self._by_arm), list(self._by_arm.values()))
 
     @classmethod
     def from_list(cls, data: Iterable[Sequence[Any]]) -> RoundingErrors:
         """Return what is behind `to_list`."""
         errors = cls()
-        errors._by_arm = {arm: list(parts) for arm, parts in data}
+        errors._by_arm = {arm: tuple(parts) for arm, parts in data}
         return errors
 
     def _keep(self, arm: Label, values: list[float]) -> None:
         parts = _parts(values)
         if parts and all(map(math.isfinite, parts)):  # near the largest number there is, sums may be as they are
-            self._by_arm[arm] = parts
+            self._by_arm[arm] = tuple(parts)
         else:
             self._by_arm.pop(arm, None)
 

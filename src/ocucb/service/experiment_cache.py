@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import logging
 import time
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-from pydantic_core import to_json
-
-from ocucb.compiled import Floats
-from ocucb.errors import OcucbError
 from ocucb.service.errors import LogError
 from ocucb.service.experiment_state import ExperimentState, mark
-from ocucb.service.records import Entry, ExperimentRecord, Snapshot
+from ocucb.service.records import Entry, ExperimentRecord
 from ocucb.service.seen import Seen
+from ocucb.service.snapshot_text import decode_snapshot
 from ocucb.service.stores import Transaction
 from ocucb.service.stores.retention import Base, find_base
-from ocucb.service.text import decode, encode
 
 logger = logging.getLogger(__name__)
-ITEMS_PER_PIECE = 5000
 DAMAGED_RETRY_SECONDS = 30.0
 SHARED_SECONDS = 5.0  # for which a log is locked before it is written to, once another node has written to it
 LOST_SECONDS = 60.0  # the same, if what was decided could not be written for that: it had to be read again
-LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e15  # between which numbers are written without an exponent, by whomever
-MIN_COMPRESSED = 100_000  # characters of a snapshot
-_COMPRESSED = "zlib,base64:"  # with which no JSON begins
 
 
 class Damaged(NamedTuple):
@@ -188,69 +175,3 @@ def pages(transaction: Transaction, experiment: int, after: int, upto: int) -> I
     while after < upto and (page := transaction.read_entries(experiment, after, upto)):
         yield page
         after = page[-1].seq
-
-
-def encode_snapshot(experiment: int, state: dict[str, Any]) -> Snapshot:
-    """Return a state, as plain data or with arrays in it, as a snapshot: a cache for `load`, never the truth."""
-    text = _encode_in_pieces(state)
-    return Snapshot(experiment, state["seq"], _digest(text), _compress(text))
-
-
-def decode_snapshot(snapshot: Snapshot) -> ExperimentState | None:
-    """Return the state in a snapshot, or None if it cannot be read."""
-    try:
-        text = _decompress(snapshot.data)
-        if _digest(text) != snapshot.digest:
-            raise ValueError("its digest is not that of its text")
-        state = ExperimentState.from_dict(snapshot.experiment, decode(text))
-        if state.seq != snapshot.seq:
-            raise ValueError(f"its text is of entry {state.seq}")
-    except (OcucbError, ValueError, KeyError, TypeError, zlib.error) as error:
-        logger.warning(
-            "the snapshot of experiment %d at entry %d is skipped: %s", snapshot.experiment, snapshot.seq, error
-        )
-        return None
-    return state
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _compress(text: str) -> str:
-    """Return a long text in a fifth of its length: the writer stores it, and all others wait for that."""
-    if len(text) < MIN_COMPRESSED:
-        return text
-    return _COMPRESSED + base64.b64encode(zlib.compress(text.encode(), level=1)).decode()
-
-
-def _decompress(text: str) -> str:
-    if not text.startswith(_COMPRESSED):
-        return text
-    return zlib.decompress(base64.b64decode(text.removeprefix(_COMPRESSED))).decode()
-
-
-def _encode_in_pieces(data: object) -> str:
-    """Return JSON as `encode` does, but let other threads run in between: a long list at once would stop them all."""
-    if isinstance(data, dict):
-        return "{" + ",".join(f"{encode(key)}:{_encode_in_pieces(value)}" for key, value in data.items()) + "}"
-    if isinstance(data, np.ndarray) or (isinstance(data, list) and len(data) > ITEMS_PER_PIECE):
-        starts = range(0, len(data), ITEMS_PER_PIECE)
-        return "[" + ",".join(_encode_list(data[start : start + ITEMS_PER_PIECE])[1:-1] for start in starts) + "]"
-    return encode(data)
-
-
-def _encode_list(items: list[Any] | npt.NDArray[Any]) -> str:
-    """Return JSON as `encode` does, and numbers in a sixth of its time, where both write them in the same way."""
-    if isinstance(items, np.ndarray):
-        quick = items.dtype.kind in "bi" or _are_written_alike(items)
-        plain = items.tolist()
-    else:
-        quick, plain = set(map(type, items)) == {int}, items
-    return to_json(plain).decode() if quick else encode(plain)
-
-
-def _are_written_alike(values: Floats) -> bool:
-    """Tell whether Python and pydantic write all numbers in the same way: they do if none needs an exponent."""
-    sizes = np.abs(values)
-    return bool(np.all((sizes == 0.0) | ((sizes >= LEAST_PLAIN) & (sizes < MOST_PLAIN))))

@@ -41,10 +41,11 @@ class StateCopy(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain data."""
-        return {**self.to_columns(), "bandit": saving.to_dict(self.bandit)}
+        bandit, errors = saving.to_dict(self.bandit), self.rounding_errors.to_list()
+        return {**self.to_columns(), "bandit": bandit, "rounding_errors": errors}
 
     def to_columns(self) -> dict[str, Any]:
-        """Return the state as `to_dict` does, but with arrays in the place of the bandit's lists of numbers."""
+        """Return the state as `to_dict` does, but with arrays in the place of the bandit's lists, and with `Pairs`."""
         return {
             "format": SNAPSHOT_FORMAT,
             "seq": self.seq,
@@ -55,7 +56,7 @@ class StateCopy(NamedTuple):
             "metadata": [list(pair) for pair in self.metadata.items()],
             "last_mark": self.last_mark,
             "winner": list(self.winner),
-            "rounding_errors": self.rounding_errors.to_list(),
+            "rounding_errors": self.rounding_errors.to_pairs(),
         }
 
 

@@ -11,9 +11,10 @@ from ocucb.errors import OcucbError
 from ocucb.service import records
 from ocucb.service.errors import LogError, UnavailableError, UnknownExperimentError
 from ocucb.service.exact_sums import sum_of
-from ocucb.service.experiment_cache import decode_snapshot, pages
+from ocucb.service.experiment_cache import pages
 from ocucb.service.experiment_state import ExperimentState
 from ocucb.service.records import Entry, ExperimentRecord, Snapshot
+from ocucb.service.snapshot_text import decode_snapshot
 from ocucb.service.stores import Store, Transaction
 from ocucb.service.stores.retention import find_base
 

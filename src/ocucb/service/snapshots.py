@@ -13,15 +13,16 @@ import time
 from collections.abc import Callable, Iterable
 
 from ocucb.service.errors import StoreError
-from ocucb.service.experiment_cache import encode_snapshot
 from ocucb.service.experiment_state import ExperimentState, StateCopy
 from ocucb.service.records import Snapshot
+from ocucb.service.snapshot_text import SnapshotEncoder
 from ocucb.service.stores import Store
 
 MAX_SCHEDULED = 64
 ARMS_PER_ENTRY = 5  # to read an entry takes about as long as to write and read so many arms of a snapshot, or events
 MIN_ENTRIES = 200  # since the last snapshot, to take one of a state that leaves memory
 MAX_CLOSING_SECONDS = 20.0
+WORK_SECONDS, REST_SECONDS = 0.0005, 0.002  # of the thread, in turn: others answer requests meanwhile
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class Snapshots:
     """Takes snapshots of states that the writer schedules, one at a time, and calls `wake` when one is to be stored."""
 
     def __init__(self, store: Store, wake: Callable[[], None]) -> None:
-        self._store, self._wake = store, wake
+        self._store, self._wake, self._encoder = store, wake, SnapshotEncoder()
         self._scheduled: queue.SimpleQueue[StateCopy | ExperimentState | None] = queue.SimpleQueue()
         self._taken: queue.SimpleQueue[Snapshot] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._take_scheduled, name="ocucb snapshots", daemon=True)
@@ -87,15 +88,31 @@ class Snapshots:
         """Take what is scheduled next; a state that was taken is not kept until there is another."""
         scheduled = self._scheduled.get()
         if scheduled is not None:
-            self._take(scheduled)
+            self._take(scheduled, _Rests())
         return scheduled is not None
 
-    def _take(self, scheduled: StateCopy | ExperimentState) -> None:
+    def _take(self, scheduled: StateCopy | ExperimentState, rest: Callable[[], None] = lambda: None) -> None:
         try:
             copy = scheduled.copy() if isinstance(scheduled, ExperimentState) else scheduled
-            self._taken.put(encode_snapshot(copy.experiment, copy.to_columns()))
+            self._taken.put(self._encoder.encode(copy.experiment, copy.to_columns(), rest))
         except Exception:
             logger.exception("a snapshot was not taken")
+
+
+class _Rests:
+    """Called again and again by a thread that has time, it sleeps after each bit of work.
+
+    While such a thread runs Python, the two that answer requests take turns with it: a batch took up to 20 ms then.
+    """
+
+    def __init__(self) -> None:
+        self._since = time.thread_time()
+
+    def __call__(self) -> None:
+        """Sleep if it is time."""
+        if time.thread_time() - self._since > WORK_SECONDS:
+            time.sleep(REST_SECONDS)
+            self._since = time.thread_time()
 
 
 def _new_entries(state: ExperimentState) -> int:
