@@ -17,7 +17,7 @@ from ocucb.service.requests import Decide, ImportLog, Request
 
 PART_OF_BATCH = 1.0  # of the time that the last batch took: so long after it the next may wait to become larger
 MIN_RETURNING = 0.2  # of those who were answered: as many are expected at least to ask again here
-FEWER, MORE = 0.85, 1.1  # by which this part changes when too few have come in time, and when enough have
+FEWER, MORE = 0.85, 1.25  # by which this part changes when too few have come in time, and when enough have
 
 RETRY_SECONDS = 0.005  # between two attempts to lock an experiment
 STARVED_SECONDS = 0.1  # after which the lock is waited for, and not only tried
