@@ -2,10 +2,9 @@
 
     python -m benchmarks.engine_load ADDRESS CALLERS HOMES EXPERIMENT ...
 
-With "homes" it passes on to the other engine what is at home there, as nodes do, and asks for as many of the
-experiments as are measured, half of them at home at each. Says "ready" once all are in memory; for each line with a
-number of seconds it then lets its callers ask for so long, and says how many decisions were made, and how many
-seconds of processor that took.
+With "homes" it passes on to the other engine what is at home there, as nodes do. Says "ready" once all are in memory;
+for each line with a number of seconds it then lets its callers ask for so long, and says how many decisions were made,
+and how many seconds of processor that took.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain
 
 import httptools
 import uvloop
@@ -32,19 +30,7 @@ from ocucb.service.web.forwarding import Forwarder
 from ocucb.service.web.homes import ForwardedRequests
 from ocucb.service.web.node_messages import ForwardedRequest, HttpAnswer
 
-MEASURED = 8  # experiments
-EXPERIMENTS = [f"experiment{number}" for number in range(40)]  # to choose from, as homes are by chance
-
-
-def choose_evenly(home: Callable[[str], str]) -> dict[str, list[str]]:
-    """Return experiments by their homes, of which there are two: as many at each."""
-    by_home: dict[str, list[str]] = {}
-    for name in EXPERIMENTS:
-        by_home.setdefault(home(name), []).append(name)
-    shared = {node: names[: MEASURED // 2] for node, names in by_home.items()}
-    if sorted(map(len, shared.values())) != [MEASURED // 2, MEASURED // 2]:
-        raise RuntimeError(f"the experiments are at home at {[*by_home]}, not half of them at each of two nodes")
-    return shared
+EXPERIMENTS = [f"experiment{number}" for number in range(8)]
 
 
 @dataclass
@@ -155,7 +141,6 @@ async def _run(engine: Engine, store: Store, callers: int, homes: bool, names: S
         while not directory.live:
             await asyncio.sleep(0.1)
         await asyncio.sleep(2.0)  # until the other one has heard, too
-        names = list(chain(*choose_evenly(directory.home_name).values()))
     print("ready", flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         before = time.process_time()

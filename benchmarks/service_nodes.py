@@ -1,13 +1,13 @@
 """Two nodes on PostgreSQL beside one: decisions per second of all nodes together, and the nodes' CPU time for each.
 
-Eight experiments of ten arms, four at home at each of two nodes, 64 connections of `wrk` in all. "by experiment" is a
-balancer that sends each experiment to its home; "round robin" one that does not look, so that half of all requests are
-passed on from node to node. The cases are measured in turn, several times over, and then again with new processes, in
-one run; a part of one node is the median of that part in each turn. The same for engines without HTTP, 64 callers in
-all, each case with its own database; "without homes" these pass nothing on, and take turns at the locks of all
-experiments. The database is on the same machine, and takes its share of it. Then one of two nodes is stopped by
-SIGSTOP, or killed, while a caller asks the other node for one decision after the other: the longest that an experiment
-of the lost node had to wait.
+Eight experiments of ten arms, 64 connections of `wrk` in all. "by experiment" is a balancer that sends each experiment
+to its home; "round robin" one that does not look, so that half of all requests are passed on from node to node. The
+cases are measured in turn, several times over, and then again with new processes, in one run; a part of one node is the
+median of that part in each turn. Where experiments are at home is chance, and chance again in new processes: the last
+rows have each start by itself. The same for engines without HTTP, 64 callers in all, each case with its own database;
+"without homes" these pass nothing on, and take turns at the locks of all experiments. The database is on the same
+machine, and takes its share of it. Then one of two nodes is stopped by SIGSTOP, or killed, while a caller asks the
+other node for one decision after the other: the longest that an experiment of the lost node had to wait.
 
     python -m benchmarks.service_nodes postgresql://postgres@/postgres?host=/run/postgresql
 """
@@ -32,7 +32,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.engine import make_url
 
-from benchmarks.engine_load import EXPERIMENTS, MEASURED, EngineCase, choose_evenly, start_engines
+from benchmarks.engine_load import EXPERIMENTS, EngineCase, start_engines
 from benchmarks.service import caller, free_port, prepare, running
 from benchmarks.table import write
 from ocucb.service.access import Access
@@ -42,8 +42,8 @@ from ocucb.service.stores.nodes import NodeRecord, list_nodes
 from tools.programs import locate
 
 CONNECTIONS = 64
-STARTS = 3  # of all processes: of two that are the same one may be a tenth faster
-SECONDS, ROUNDS = 2, 5
+STARTS = 6  # of all processes: of two that are the same one may be a tenth faster, and homes are by chance
+SECONDS, ROUNDS = 2, 3
 SCRIPT = """
 local paths, turn = {{ {paths} }}, 0
 wrk.method = "POST"
@@ -157,19 +157,20 @@ def _listed(store: Store) -> list[NodeRecord]:
         return list(list_nodes(transaction))
 
 
-def homes(address: str, nodes: Sequence[Node]) -> list[list[str]]:
-    """Return the experiments that are measured, by the node at which they are at home."""
+def homes(address: str, nodes: Sequence[Node]) -> list[tuple[Node, list[str]]]:
+    """Return the nodes with the experiments that are at home there, and the node with most of them last."""
     store = Store(address)
     listed = _listed(store)
     store.close()
-    shared = choose_evenly(lambda name: choose_home(listed, name).address)
-    return [shared[node.address] for node in nodes]
+    home = {name: choose_home(listed, name).address for name in EXPERIMENTS}
+    found = [(node, [name for name in EXPERIMENTS if home[name] == node.address]) for node in nodes]
+    return sorted(found, key=lambda pair: len(pair[1]))
 
 
-def longest_wait(nodes: Sequence[Node], key: str, name: str, blow: int) -> float:
-    """Stop or kill the second node, an experiment's home; return the longest wait for a decision at the first."""
+def longest_wait(asked: Node, lost: Node, key: str, name: str, blow: int) -> float:
+    """Stop or kill a node, an experiment's home; return the longest wait for a decision at another."""
     longest, end = 0.0, time.monotonic() + 6.0
-    with caller(nodes[0].port, key) as ask:
+    with caller(asked.port, key) as ask:
         struck = False
         while time.monotonic() < end:
             began = time.monotonic()
@@ -178,43 +179,48 @@ def longest_wait(nodes: Sequence[Node], key: str, name: str, blow: int) -> float
             longest = max(longest, time.monotonic() - began)
             if not struck and time.monotonic() > end - 5.0:
                 struck = True
-                nodes[1].process.send_signal(blow)
+                lost.process.send_signal(blow)
     return longest
 
 
-def measure_nodes(server: str, template: str, key: str, folder: Path) -> tuple[list[Case], list[list[str]]]:
-    """Start nodes and measure each case in turn; then how long experiments wait for a node that is lost."""
+def measure_nodes(server: str, template: str, key: str, folder: Path) -> tuple[list[Case], list[list[str]], str]:
+    """Start nodes and measure each case in turn; then how long experiments wait for a node that is lost.
+
+    Returned with these is how many experiments were at home at each node.
+    """
     with ExitStack() as stack:
         databases = [stack.enter_context(database(server, template)) for _ in range(2)]
         one, two = (start(stack, address, folder, number) for number, address in enumerate(databases, 1))
         at_home = homes(databases[1], two)
-        both = [name for names in at_home for name in names]
+        (other, few), (lost, most) = at_home
+        busy = [(node, names) for node, names in at_home if names]
         cases = [
-            Case("one node", one, [both], key),
-            Case("two nodes, by experiment", two, at_home, key),
-            Case("two nodes, round robin", two, [both, both], key),
+            Case("one node", one, [EXPERIMENTS], key),
+            Case("two nodes, by experiment", [node for node, _ in busy], [names for _, names in busy], key),
+            Case("two nodes, round robin", two, [EXPERIMENTS, EXPERIMENTS], key),
         ]
         _measure_in_turn(cases)
         waits = []
         for word, blow in (("SIGSTOP", signal.SIGSTOP), ("SIGKILL", signal.SIGKILL)):
-            waits.append([f"longest wait after {word}", f"{longest_wait(two, key, at_home[1][0], blow):.2f} s", "", ""])
-            two[1].process.send_signal(signal.SIGCONT)
+            wait = longest_wait(other, lost, key, most[0], blow)
+            waits.append([f"longest wait after {word}", f"{wait:.2f} s", "", ""])
+            lost.process.send_signal(signal.SIGCONT)
             time.sleep(3.0)
         for node in (*one, *two):
             node.process.kill()
-    return cases, waits
+    return cases, waits, f"{len(few)} and {len(most)}"
 
 
 def measure_engines(server: str, template: str) -> list[EngineCase]:
     """Start engines and measure each case in turn."""
-    first, second = EXPERIMENTS[: MEASURED // 2], EXPERIMENTS[MEASURED // 2 : MEASURED]
+    first, second = EXPERIMENTS[:4], EXPERIMENTS[4:]
     with ExitStack() as stack:
         addresses = [stack.enter_context(database(server, template)) for _ in range(4)]
         cases = [
-            start_engines(stack, "one engine", addresses[0], CONNECTIONS, [first + second]),
+            start_engines(stack, "one engine", addresses[0], CONNECTIONS, [EXPERIMENTS]),
             start_engines(stack, "two engines, by experiment", addresses[1], CONNECTIONS, [first, second]),
             start_engines(stack, "two engines, round robin", addresses[2], CONNECTIONS, [EXPERIMENTS] * 2, homes=True),
-            start_engines(stack, "the same without homes", addresses[3], CONNECTIONS, [first + second] * 2),
+            start_engines(stack, "the same without homes", addresses[3], CONNECTIONS, [EXPERIMENTS] * 2),
         ]
         _measure_in_turn(cases)
     return cases
@@ -236,9 +242,12 @@ def main() -> None:
         folder = Path(name).resolve()
         of_nodes = [measure_nodes(server, template, key, folder) for _ in range(STARTS)]
         of_engines = [measure_engines(server, template) for _ in range(STARTS)]
-    same = zip(*(waits for _, waits in of_nodes), strict=True)
+    same = zip(*(waits for _, waits, _ in of_nodes), strict=True)
     longest = [max(waits, key=lambda row: float(row[1].split()[0])) for waits in same]
-    rows = [*_rows([cases for cases, _ in of_nodes]), *_rows(of_engines), *longest]
+    rows = [*_rows([cases for cases, _, _ in of_nodes]), *_rows(of_engines), *longest]
+    for cases, _, split in of_nodes:
+        *_, round_robin = _rows([cases])
+        rows.append([f"round robin, {split} at home", *round_robin[1:]])
     write("service_nodes", __doc__ or "", ["", "decisions/s", "of one node", "CPU, µs"], rows)
 
 

@@ -35,9 +35,9 @@ NAMES = [f"experiment {number}" for number in range(12)]
 
 
 @contextmanager
-def two_nodes(address: str) -> Iterator[list[Api]]:
+def two_nodes(address: str, **settings: Any) -> Iterator[list[Api]]:
     """Start two nodes that know each other."""
-    started = [Api(address, advertised=True) for _ in range(2)]
+    started = [Api(address, advertised=True, **settings) for _ in range(2)]
     try:
         for node in started:
             wait_until(lambda node=node: len(node.directory.live) == 1, "they hear of each other")  # type: ignore[misc]
@@ -115,6 +115,28 @@ def test_decisions_and_rewards_are_made_at_home(nodes: list[Api]) -> None:
         check_error(away.http.post(f"/v1/experiments/{name}/decisions", json={"count": 0}), 422)
         assert folded_state(home.store, name)["bandit"]["pulls"] == [1, 1, 0]
         home.verify(name)
+
+
+def test_a_request_counts_where_it_is_served(postgresql: str) -> None:
+    """One that is passed on counted at both nodes, so that a key behind round robin had less than its rate at each."""
+    with two_nodes(postgresql, rate_limit=40) as (first, _):
+        (here,), (elsewhere,) = names_at(first, True, 1), names_at(first, False, 1)
+        for name in (here, elsewhere):
+            first.create(name)
+        hasty = first.client(first.key("decide"))
+
+        def ask(name: str, times: int) -> list[int]:
+            return [hasty.post(f"/v1/experiments/{name}/decisions").status_code for _ in range(times)]
+
+        ask(elsewhere, 1)  # its key becomes known there
+        passed_on, served = ask(elsewhere, 35), ask(here, 35)
+        assert passed_on == served == [200] * 35  # together they are more than 40, and quick enough
+        assert 429 in ask(elsewhere, 400), "the home counts"
+        assert forwarded(first, "answered") > 35
+        assert 429 in ask(here, 400)
+        assert [
+            hasty.post(f"/v1/experiments/{here}/decisions", json={"count": 0}).status_code for _ in range(400)
+        ].count(429)
 
 
 def test_many_rewards_go_to_their_homes(nodes: list[Api]) -> None:

@@ -30,7 +30,9 @@ class Admission:
 
     def identify(self, headers: Mapping[bytes, bytes], before: RecognisedKey | None = None) -> ApiKey | None:
         """Return the key of a request, if it is known in memory. If it is that of the one before, no hash is needed."""
-        if before is not None and hmac.compare_digest(headers.get(b"authorization", b""), before.authorization):
+        if before is not None and (
+            headers is before.headers or hmac.compare_digest(headers.get(b"authorization", b""), before.authorization)
+        ):
             return self._access.find(before.id)
         return self._access.identify(_bearer(headers))
 
@@ -39,7 +41,7 @@ class Admission:
         policy = match.route.policy
         if policy.role is None:
             return
-        context.key = self.identify(context.headers) or await self._find_new_key(context.headers, client)
+        context.key = self.identify(context.headers) or await self.find_new_key(context.headers, client)
         self.take_turn(context.key)
         if policy.fresh is not None:
             context.key = await self._recheck(context.key, policy)
@@ -50,7 +52,7 @@ class Admission:
         if wait := self._key_rates.take(key.id):
             raise Refusal(429, f"a key has {self._rate} requests per second; slow down", retry_after(wait))
 
-    async def _find_new_key(self, headers: Mapping[bytes, bytes], client: tuple[str, int] | None) -> ApiKey:
+    async def find_new_key(self, headers: Mapping[bytes, bytes], client: tuple[str, int] | None) -> ApiKey:
         """Return a key that was made on another node just now, or refuse; whoever fails often is not looked up."""
         if wait := self._failed_keys.take(network_of(client)):
             raise Refusal(429, "too many requests without a valid key; try again later", retry_after(wait))

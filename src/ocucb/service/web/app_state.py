@@ -81,10 +81,11 @@ class AppState:
 
 
 class RecognisedKey(NamedTuple):
-    """What a request said of its API key, and the id of this."""
+    """What a request said of its API key, the id of this, and what another node is told to which it is passed on."""
 
     authorization: bytes
     id: str
+    headers: dict[bytes, bytes]
 
 
 class RequestContext:
@@ -106,7 +107,6 @@ class RequestContext:
         "stays",
     )
     match: RouteMatch  # if it has a route
-    recognised: RecognisedKey | None  # of a request that is served without ASGI
     began: float  # when it was there, by time.perf_counter
 
     def __init__(
@@ -115,6 +115,7 @@ class RequestContext:
         self.app_state, self.headers, self.id, self.forwarded = app_state, headers, request_id, forwarded
         self.key, self.body, self.reason, self.stays = NO_KEY, b"", "", False
         self.route: Route | None = None
+        self.recognised: RecognisedKey | None = None  # of a request that is served without ASGI
         self.span: Any = None  # of a trace, if there are traces
 
     @property

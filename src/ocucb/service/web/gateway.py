@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ocucb.service.access import ApiKey
 from ocucb.service.callers import PendingRequest
 from ocucb.service.errors import DamagedError, StoreError, UnavailableError
+from ocucb.service.requests import Request
 from ocucb.service.stores.nodes import NodeRecord
 from ocucb.service.web.admission import Admission, check_role
 from ocucb.service.web.app_state import CONTEXT, AppState, RecognisedKey, RequestContext
@@ -160,25 +161,35 @@ class Gateway:
         match, answer = context.match, partial(self._respond, context, respond)
         try:
             _check_media(context, match.route.policy)
-            self._admission.take_turn(context.key)
-            check_role(context.key, match)
         except Exception as error:
             answer(self._refuse(error, context))
             return
         self._ask(context, answer)
 
     def _ask(self, context: RequestContext, answer: TakeAnswer) -> None:
-        """Ask the engine what a request asks, or the home of its experiment, and have the answer given to `answer`."""
+        """Ask the engine what a request asks, or the home of its experiment, and have the answer given to `answer`.
+
+        It counts where it is served: of one that is passed on, the home says whether its key may ask so, and so often.
+        """
         match = context.match
+        asked: Request | NodeRecord | Exception | None
         try:
             asked = HOT_ROUTES[match.route.name].ask(context, **match.parameters)
+        except Exception as error:  # which counts, too
+            asked = error
+        if isinstance(asked, NodeRecord):
+            self._pass_on(context, asked, answer)
+            return
+        try:
+            self._admission.take_turn(context.key)
+            check_role(context.key, match)
+            if isinstance(asked, Exception):
+                raise asked
         except Exception as error:
             answer(self._refuse(error, context))
             return
         if asked is None:
             self._start_task(self._answer_in_task(context, answer))
-        elif isinstance(asked, NodeRecord):
-            self._pass_on(context, asked, answer)
         else:
             context.caller.submit(asked, context.key.id, partial(self._finish, context, answer))
 
@@ -200,8 +211,7 @@ class Gateway:
             forwarder.pass_on(home, request, partial(self._take_from_home, context, answer))
 
     def _take_from_home(self, context: RequestContext, answer: TakeAnswer, given: HttpAnswer | None) -> None:
-        repeatable = HOT_ROUTES[context.match.route.name].once or b"idempotency-key" in context.headers
-        if is_answer(given, context, repeatable):
+        if is_answer(given, context, HOT_ROUTES[context.match.route.name].once):
             answer(given)
         else:
             context.stays = True
@@ -239,28 +249,28 @@ class Gateway:
             context.span = self._tracing.start("POST", headers)
         take = partial(self._take_forwarded, context, answer)
         try:
-            match = self._find_forwarded(context, request.path)
+            self._find_forwarded(context, request.path)
             known = self._admission.identify(headers, recognised)
             if known is None:
-                self._start_task(self._serve_with_new_key(context, match, take))
+                self._start_task(self._serve_with_new_key(context, take))
                 return recognised
             context.key = known
-            self._admission.take_turn(known)
-            check_role(known, match)
         except Exception as error:
             take(self._refuse(error, context))
             return recognised
         self._ask(context, take)
-        return _recognise(headers, known, recognised)
+        if recognised is not None and headers is recognised.headers:
+            return recognised
+        return RecognisedKey(headers[b"authorization"], known.id, headers)
 
     def _take_forwarded(self, context: RequestContext, answer: TakeAnswer, given: HttpAnswer) -> None:
         self._record_answer(context, "POST", given.status)
         answer(given)
 
-    async def _serve_with_new_key(self, context: RequestContext, match: RouteMatch, answer: TakeAnswer) -> None:
+    async def _serve_with_new_key(self, context: RequestContext, answer: TakeAnswer) -> None:
         """Serve a request whose key may have been made on another node just now."""
         try:
-            await self._admission.admit(context, match, None)
+            context.key = await self._admission.find_new_key(context.headers, None)
         except Exception as error:
             answer(self._refuse(error, context))
             return
@@ -281,7 +291,7 @@ class Gateway:
         not_stored = isinstance(error, UnavailableError) and error.not_stored
         return HttpAnswer(problem.status, problem.body(context.id), dict(problem.headers), not_stored)
 
-    def _find_forwarded(self, context: RequestContext, path: bytes) -> RouteMatch:
+    def _find_forwarded(self, context: RequestContext, path: bytes) -> None:
         match = self._forwarded_routes.get(path)
         if match is None:
             match = self._routes.find(path.decode(errors="replace"), "POST")
@@ -291,7 +301,6 @@ class Gateway:
         context.match, context.route = match, match.route
         if len(context.body) > self._max_body_bytes[match.route.policy.size or "body"]:
             raise Refusal(413, "the body is too large; send it in parts")
-        return match
 
     async def _read_body(self, context: RequestContext, policy: RoutePolicy, most: int, receive: Receive) -> None:
         seconds = self._settings.request_timeout * max(1.0, most / self._settings.max_body_bytes)
@@ -352,7 +361,10 @@ class Gateway:
 
 
 def _recognise(headers: dict[bytes, bytes], key: ApiKey, before: RecognisedKey | None) -> RecognisedKey:
-    return before if before is not None and before.id == key.id else RecognisedKey(headers[b"authorization"], key.id)
+    if before is not None and before.id == key.id:
+        return before
+    authorization = headers[b"authorization"]
+    return RecognisedKey(authorization, key.id, {b"authorization": authorization})
 
 
 def _remember(routes: dict[bytes, RouteMatch], place: bytes, match: RouteMatch) -> None:

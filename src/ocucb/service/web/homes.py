@@ -13,7 +13,7 @@ from ocucb.service.web.app_state import RecognisedKey, RequestContext
 from ocucb.service.web.forwarding import IDLE_SECONDS, MAX_BODY_BYTES, MAX_OTHER_BYTES, HomeRefusal
 from ocucb.service.web.node_messages import MAX_REQUEST_BYTES, ForwardedRequest, HttpAnswer, MessageReader, pack_answers
 
-FORWARDED_HEADERS = (b"authorization", b"idempotency-key", b"traceparent", b"tracestate")
+OTHER_HEADERS = (b"idempotency-key", b"traceparent", b"tracestate")  # that are passed on, if they are given
 MAX_QUIET_SECONDS = 2 * IDLE_SECONDS
 ServeForwarded: TypeAlias = Callable[
     [ForwardedRequest, Callable[[HttpAnswer], None], RecognisedKey | None], RecognisedKey | None
@@ -37,38 +37,48 @@ def home_of_decision(context: RequestContext, decision: str) -> NodeRecord | Non
 def forwarded_request(context: RequestContext, body: bytes) -> ForwardedRequest | None:
     """Return a request as it is passed on, with its caller's own key; None if it must be served here."""
     given, path = context.headers, context.match.path.encode()
-    headers = {name: given[name] for name in FORWARDED_HEADERS if name in given}
-    tracing = context.app_state.service.tracing
-    if tracing is not None and context.span is not None:
-        headers |= tracing.headers(context.span)
+    headers = context.recognised.headers if context.recognised is not None else _authorization(given)
+    if others := [name for name in OTHER_HEADERS if name in given]:
+        headers = headers | {name: given[name] for name in others}
+    if context.span is not None:
+        headers = headers | context.app_state.service.tracing.headers(context.span)  # type: ignore[union-attr]
     if len(body) > MAX_BODY_BYTES or len(path) + sum(map(len, headers.values())) > MAX_OTHER_BYTES:
         return None
     return ForwardedRequest(path, context.id.encode(), headers, body)
 
 
-def is_answer(answer: HttpAnswer | None, context: RequestContext, repeatable: bool) -> TypeGuard[HttpAnswer]:
+def _authorization(headers: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    return {b"authorization": headers[b"authorization"]} if b"authorization" in headers else {}
+
+
+def is_answer(answer: HttpAnswer | None, context: RequestContext, repeats: bool) -> TypeGuard[HttpAnswer]:
     """Tell whether what the home said is the answer; if not, the request is served here.
 
     So it is if the home did not answer, and if it could not serve a request that it has not begun, or that may be made
-    twice.
+    twice: if its route `repeats`, or it has an idempotency key.
     """
-    metrics = context.app_state.metrics
-    if answer is None or (answer.status == 503 and (repeatable or answer.not_stored)):
-        metrics.served_here.inc()
+    forwarded = context.app_state.metrics.forwarded
+    if answer is None or (
+        answer.status == 503 and (answer.not_stored or repeats or b"idempotency-key" in context.headers)
+    ):
+        forwarded.served_here += 1
         return False
-    metrics.answered_by_home.inc()
+    forwarded.answered += 1
     return True
 
 
-async def pass_on(context: RequestContext, home: NodeRecord, body: bytes, repeatable: bool) -> bytes | None:
-    """Return what the home answers to a request with this body; None if it must be served here."""
+async def pass_on(context: RequestContext, home: NodeRecord, body: bytes, repeats: bool) -> bytes | None:
+    """Return what the home answers to a request with this body; None if it must be served here.
+
+    `repeats`: the request counts once, however often it is made.
+    """
     forwarder, request = context.forwarder, forwarded_request(context, body)
     if forwarder is None or request is None:
         return None
     future: asyncio.Future[HttpAnswer | None] = asyncio.get_running_loop().create_future()
     forwarder.pass_on(home, request, lambda answer: None if future.done() else future.set_result(answer))
     answer = await future
-    if not is_answer(answer, context, repeatable):
+    if not is_answer(answer, context, repeats):
         return None
     if answer.status != 200:
         raise HomeRefusal(answer)

@@ -117,6 +117,22 @@ class ExperimentCounts(Collector):
         yield from (decisions, rewards, sums)
 
 
+class ForwardedCounts(Collector):
+    """Counts requests that are passed on, as plain numbers. For one thread."""
+
+    def __init__(self) -> None:
+        self.answered = self.served_here = 0
+        self._created = time.time()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the numbers as Prometheus has them."""
+        about = "Requests passed on to the home of their experiment: answered by it, or served here after all."
+        forwarded = CounterMetricFamily("ocucb_forwarded_requests", about, labels=["outcome"])
+        forwarded.add_metric(["answered"], self.answered, created=self._created)
+        forwarded.add_metric(["served here"], self.served_here, created=self._created)
+        yield forwarded
+
+
 class Metrics:
     """The counters of one app, in a registry of their own."""
 
@@ -144,13 +160,8 @@ class Metrics:
             ["outcome"],
             registry=self.registry,
         )
-        forwarded = Counter(
-            "ocucb_forwarded_requests",
-            "Requests passed on to the home of their experiment: answered by it, or served here after all.",
-            ["outcome"],
-            registry=self.registry,
-        )
-        self.answered_by_home, self.served_here = map(forwarded.labels, ("answered", "served here"))
+        self.forwarded = ForwardedCounts()
+        self.registry.register(self.forwarded)
         nodes = Gauge(
             "ocucb_nodes", "Nodes that serve, itself included; 0 without --advertise.", registry=self.registry
         )

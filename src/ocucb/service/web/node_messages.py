@@ -41,8 +41,11 @@ def pack_requests(requests: Iterable[tuple[int, ForwardedRequest]]) -> bytes:
     """Return a message of requests and their numbers."""
     heads: list[bytes] = []
     texts: list[bytes] = []
+    last: dict[bytes, bytes] = {}
+    lines = b""
     for number, (path, request_id, headers, body) in requests:
-        lines = _pack_headers(headers)
+        if headers is not last:  # most are of the same caller
+            last, lines = headers, _pack_headers(headers)
         heads.append(_REQUEST_HEAD.pack(number, len(path), len(request_id), len(lines), len(body)))
         texts += (path, request_id, lines, body)
     return _pack(heads, texts)
@@ -116,7 +119,7 @@ class MessageReader:
             begin = 0
             for number, status, not_stored, headers, body in _heads(_ANSWER_HEAD, heads):
                 told = begin + headers
-                given = _read_headers(texts[begin:told])
+                given = _read_headers(texts[begin:told]) if headers else {}
                 plain = {name.decode(): value.decode() for name, value in given.items()} if given else {}
                 begin = told + body
                 answers.append((number, HttpAnswer(status, texts[told:begin], plain, bool(not_stored))))

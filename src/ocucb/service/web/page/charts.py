@@ -45,7 +45,7 @@ class EndLabel(NamedTuple):
     style: str
 
 
-class Chart(NamedTuple):
+class PageChart(NamedTuple):
     """A chart, ready to be drawn."""
 
     title: str
@@ -75,7 +75,7 @@ class ChartBand(NamedTuple):
     style: str
 
 
-def draw_lines(title: str, curves: Sequence[ChartLine], height: int = 220) -> Chart:
+def draw_lines(title: str, curves: Sequence[ChartLine], height: int = 220) -> PageChart:
     """Return curves over decisions. Zero is always part of the chart."""
     every = np.concatenate([curve.values for curve in curves])
     low, high = min(0.0, float(every.min())), max(0.0, float(every.max()))
@@ -90,10 +90,10 @@ def draw_lines(title: str, curves: Sequence[ChartLine], height: int = 220) -> Ch
         [EndLabel(float(y(curve.values[-1:])[0]), _shorten(curve.name), curve.value, curve.style) for curve in curves]
     )
     up = tuple(AxisTick(float(y(np.array([value]))[0]), short(value)) for value in ticks(low, high, 5))
-    return Chart(title, height, _x_ticks(last), up, (), lines, _move_inside(ends, height))
+    return PageChart(title, height, _x_ticks(last), up, (), lines, _move_inside(ends, height))
 
 
-def draw_stack(title: str, edges: Floats, bands: Sequence[ChartBand], height: int = 260) -> Chart:
+def draw_stack(title: str, edges: Floats, bands: Sequence[ChartBand], height: int = 260) -> PageChart:
     """Return shares of a whole, one above the other, over decisions."""
     last = float(edges[-1])
     middle = (edges[:-1] + edges[1:]) / 2.0
@@ -110,7 +110,7 @@ def draw_stack(title: str, edges: Floats, bands: Sequence[ChartBand], height: in
         ends.append(EndLabel(centre, _shorten(band.name), percent(now), band.style))
         under = over
     up = tuple(AxisTick(float(y(np.array([share]))[0]), percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
-    return Chart(title, height, _x_ticks(last), up, tuple(areas), (), _move_inside(_spread_labels(ends), height))
+    return PageChart(title, height, _x_ticks(last), up, tuple(areas), (), _move_inside(_spread_labels(ends), height))
 
 
 def assign_colours(places: Sequence[int], most: int) -> list[int]:

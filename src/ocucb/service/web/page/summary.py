@@ -14,7 +14,7 @@ from ocucb.policies import OCUCBn, Policy
 from ocucb.service.replies import View
 from ocucb.service.web.page import history_charts, regret
 from ocucb.service.web.page.arms import ArmsTable
-from ocucb.service.web.page.charts import Chart, ChartBand, ChartLine, assign_colours, draw_lines, draw_stack
+from ocucb.service.web.page.charts import ChartBand, ChartLine, PageChart, assign_colours, draw_lines, draw_stack
 from ocucb.service.web.page.latest import LatestDecision
 from ocucb.service.web.page.numbers import counted, date_and_time, duration, figure, percent, places, real, whole
 
@@ -29,7 +29,7 @@ class Panel(NamedTuple):
 
     name: str
     heading: str
-    chart: Chart | None
+    chart: PageChart | None
     words: str
     caption: str
 
