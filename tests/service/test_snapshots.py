@@ -144,16 +144,16 @@ def test_what_has_not_changed_is_not_written_again(monkeypatch: pytest.MonkeyPat
     assert snapshot == encode_snapshot(1, state.to_dict())
 
 
-def test_who_takes_a_snapshot_rests_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While it works, those that answer requests wait for Python's lock: up to 20 ms for a batch, before it rested."""
+def test_the_thread_that_takes_snapshots_pauses_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it works, those that answer requests wait for Python's lock: up to 20 ms for a batch, before it paused."""
     slept: list[float] = []
     monkeypatch.setattr(time, "sleep", slept.append)
-    rest = snapshots._Rests()
+    pause = snapshots._Throttle()
     end = time.thread_time() + 5 * snapshots.WORK_SECONDS
     while time.thread_time() < end:
-        rest()
+        pause()
     assert 1 <= len(slept) <= 5
-    assert set(slept) == {snapshots.REST_SECONDS}
+    assert set(slept) == {snapshots.PAUSE_SECONDS}
     calls: list[None] = []
     state = played(arms=tuple(range(12_000)))
     SnapshotEncoder().encode(1, state.copy().to_columns(), lambda: calls.append(None))

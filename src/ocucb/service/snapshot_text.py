@@ -66,21 +66,21 @@ class SnapshotEncoder:
         self._remembered: OrderedDict[int, dict[tuple[str, int], _Piece]] = OrderedDict()
         self._characters = 0
 
-    def encode(self, experiment: int, state: dict[str, Any], rest: Callable[[], None] = lambda: None) -> Snapshot:
+    def encode(self, experiment: int, state: dict[str, Any], pause: Callable[[], None] = lambda: None) -> Snapshot:
         """Return a state, as plain data or with arrays in it, as a snapshot: a cache of the log, never the truth.
 
-        `rest` is called after each little piece of work.
+        `pause` is called after each little piece of work.
         """
         known = self._remembered.pop(experiment, {})
         self._characters -= _characters(known)
-        writer = _Writer(known, rest)
+        writer = _Writer(known, pause)
         writer.write(state, "")
         pieces = writer.finish()
         text = b"".join([piece.text for piece in pieces])
         if len(text) < MIN_COMPRESSED:
             return Snapshot(experiment, state["seq"], _digest(text), text.decode())
         self._remember(experiment, writer.named)
-        return Snapshot(experiment, state["seq"], _digest(text), _COMPRESSED + _compress(text, pieces, rest))
+        return Snapshot(experiment, state["seq"], _digest(text), _COMPRESSED + _compress(text, pieces, pause))
 
     def _remember(self, experiment: int, named: dict[tuple[str, int], _Piece]) -> None:
         """Remember the pieces of this experiment, in the place of those not used for longest."""
@@ -97,8 +97,8 @@ def _characters(named: dict[tuple[str, int], _Piece]) -> int:
 class _Writer:
     """Writes one state in pieces: a long list at once would stop all other threads."""
 
-    def __init__(self, known: dict[tuple[str, int], _Piece], rest: Callable[[], None]) -> None:
-        self._known, self._rest = known, rest
+    def __init__(self, known: dict[tuple[str, int], _Piece], pause: Callable[[], None]) -> None:
+        self._known, self._pause = known, pause
         self.named: dict[tuple[str, int], _Piece] = {}  # the pieces of lists, by the list and where in it they begin
         self._pieces: list[_Piece] = []
         self._between: list[str] = []
@@ -133,7 +133,7 @@ class _Writer:
         self.named[name] = piece
         self._pieces += (_Piece("".join(self._between)), piece)
         self._between = []
-        self._rest()
+        self._pause()
 
     def finish(self) -> list[_Piece]:
         """Return all pieces."""
@@ -176,12 +176,12 @@ def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def _compress(text: bytes, pieces: list[_Piece], rest: Callable[[], None]) -> str:
+def _compress(text: bytes, pieces: list[_Piece], pause: Callable[[], None]) -> str:
     """Return a long text in a sixth of its length, as zlib would: all others wait while the writer stores it."""
     body = []
     for piece in pieces:
         body.append(piece.compressed)
-        rest()
+        pause()
     return base64.b64encode(b"".join([_ZLIB_HEAD, *body, _ZLIB_END, zlib.adler32(text).to_bytes(4, "big")])).decode()
 
 

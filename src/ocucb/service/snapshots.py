@@ -22,7 +22,7 @@ MAX_SCHEDULED = 64
 ARMS_PER_ENTRY = 5  # to read an entry takes about as long as to write and read so many arms of a snapshot, or events
 MIN_ENTRIES = 200  # since the last snapshot, to take one of a state that leaves memory
 MAX_CLOSING_SECONDS = 20.0
-WORK_SECONDS, REST_SECONDS = 0.0005, 0.002  # of the thread, in turn: others answer requests meanwhile
+WORK_SECONDS, PAUSE_SECONDS = 0.0005, 0.002  # of the thread, in turn: others answer requests meanwhile
 
 logger = logging.getLogger(__name__)
 
@@ -88,18 +88,18 @@ class Snapshots:
         """Take what is scheduled next; a state that was taken is not kept until there is another."""
         scheduled = self._scheduled.get()
         if scheduled is not None:
-            self._take(scheduled, _Rests())
+            self._take(scheduled, _Throttle())
         return scheduled is not None
 
-    def _take(self, scheduled: StateCopy | ExperimentState, rest: Callable[[], None] = lambda: None) -> None:
+    def _take(self, scheduled: StateCopy | ExperimentState, pause: Callable[[], None] = lambda: None) -> None:
         try:
             copy = scheduled.copy() if isinstance(scheduled, ExperimentState) else scheduled
-            self._taken.put(self._encoder.encode(copy.experiment, copy.to_columns(), rest))
+            self._taken.put(self._encoder.encode(copy.experiment, copy.to_columns(), pause))
         except Exception:
             logger.exception("a snapshot was not taken")
 
 
-class _Rests:
+class _Throttle:
     """Called again and again by a thread that has time, it sleeps after each bit of work.
 
     While such a thread runs Python, the two that answer requests take turns with it: a batch took up to 20 ms then.
@@ -109,9 +109,9 @@ class _Rests:
         self._since = time.thread_time()
 
     def __call__(self) -> None:
-        """Sleep if it is time."""
+        """Sleep if it has worked for long enough."""
         if time.thread_time() - self._since > WORK_SECONDS:
-            time.sleep(REST_SECONDS)
+            time.sleep(PAUSE_SECONDS)
             self._since = time.thread_time()
 
 

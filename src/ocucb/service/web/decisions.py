@@ -42,7 +42,7 @@ async def decide(name: str, context: Context) -> bytes:
     """Make decisions. The body may be empty. A decision is stored before it is answered."""
     key = context.idempotency_key()
     if (home := home_of(context, name)) is not None:
-        passed = await pass_on(context, home, context.body, repeats=False)
+        passed = await pass_on(context, home, context.body, once=False)
         if passed is not None:
             return passed
     wanted = _decisions_wanted(context)
@@ -112,7 +112,7 @@ async def reward(context: Context) -> bytes:
         return _json({"results": await _reward_many(context, given.rewards)})
     decision = given.decision or ""
     if (home := home_of_decision(context, decision)) is not None:
-        passed = await pass_on(context, home, context.body, repeats=True)
+        passed = await pass_on(context, home, context.body, once=True)
         if passed is not None:
             return passed
     try:
@@ -166,7 +166,7 @@ async def _reward_at(
 ) -> list[dict[str, Any]]:
     if home is not None:
         body = to_json({"rewards": [one.model_dump(exclude_none=True) for one in given]})
-        passed = await pass_on(context, home, body, repeats=True)
+        passed = await pass_on(context, home, body, once=True)
         if passed is not None:
             results: list[dict[str, Any]] = from_json(passed)["results"]
             return results

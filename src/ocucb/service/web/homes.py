@@ -40,8 +40,9 @@ def forwarded_request(context: RequestContext, body: bytes) -> ForwardedRequest 
     headers = context.recognised.headers if context.recognised is not None else _authorization(given)
     if others := [name for name in OTHER_HEADERS if name in given]:
         headers = headers | {name: given[name] for name in others}
-    if context.span is not None:
-        headers = headers | context.app_state.service.tracing.headers(context.span)  # type: ignore[union-attr]
+    tracing = context.app_state.service.tracing
+    if tracing is not None and context.span is not None:
+        headers = headers | tracing.headers(context.span)
     if len(body) > MAX_BODY_BYTES or len(path) + sum(map(len, headers.values())) > MAX_OTHER_BYTES:
         return None
     return ForwardedRequest(path, context.id.encode(), headers, body)
@@ -51,15 +52,15 @@ def _authorization(headers: dict[bytes, bytes]) -> dict[bytes, bytes]:
     return {b"authorization": headers[b"authorization"]} if b"authorization" in headers else {}
 
 
-def is_answer(answer: HttpAnswer | None, context: RequestContext, repeats: bool) -> TypeGuard[HttpAnswer]:
+def is_answer(answer: HttpAnswer | None, context: RequestContext, once: bool) -> TypeGuard[HttpAnswer]:
     """Tell whether what the home said is the answer; if not, the request is served here.
 
     So it is if the home did not answer, and if it could not serve a request that it has not begun, or that may be made
-    twice: if its route `repeats`, or it has an idempotency key.
+    twice: if it counts `once`, however often it is made, or has an idempotency key.
     """
     forwarded = context.app_state.metrics.forwarded
     if answer is None or (
-        answer.status == 503 and (answer.not_stored or repeats or b"idempotency-key" in context.headers)
+        answer.status == 503 and (answer.not_stored or once or b"idempotency-key" in context.headers)
     ):
         forwarded.served_here += 1
         return False
@@ -67,10 +68,10 @@ def is_answer(answer: HttpAnswer | None, context: RequestContext, repeats: bool)
     return True
 
 
-async def pass_on(context: RequestContext, home: NodeRecord, body: bytes, repeats: bool) -> bytes | None:
+async def pass_on(context: RequestContext, home: NodeRecord, body: bytes, once: bool) -> bytes | None:
     """Return what the home answers to a request with this body; None if it must be served here.
 
-    `repeats`: the request counts once, however often it is made.
+    `once`: it counts once, however often it is made.
     """
     forwarder, request = context.forwarder, forwarded_request(context, body)
     if forwarder is None or request is None:
@@ -78,7 +79,7 @@ async def pass_on(context: RequestContext, home: NodeRecord, body: bytes, repeat
     future: asyncio.Future[HttpAnswer | None] = asyncio.get_running_loop().create_future()
     forwarder.pass_on(home, request, lambda answer: None if future.done() else future.set_result(answer))
     answer = await future
-    if not is_answer(answer, context, repeats):
+    if not is_answer(answer, context, once):
         return None
     if answer.status != 200:
         raise HomeRefusal(answer)
